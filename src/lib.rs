@@ -1,0 +1,6 @@
+//! deepseek-codec
+pub mod json;
+pub mod token;
+pub mod prompt;
+pub mod tokenizer;
+pub mod conversation;
