@@ -4,3 +4,4 @@ pub mod token;
 pub mod prompt;
 pub mod tokenizer;
 pub mod conversation;
+pub mod model;

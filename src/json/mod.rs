@@ -15,6 +15,7 @@ mod write;
 pub(crate) use path::Path;
 pub use read::{JsonError, LoneSurrogates};
 pub use write::Style;
+pub(crate) use write::write_string;
 
 /// A JSON value.
 #[derive(Debug, Clone, Default, PartialEq)]
