@@ -4,4 +4,5 @@ pub mod token;
 pub mod prompt;
 pub mod tokenizer;
 pub mod conversation;
+pub mod schema;
 pub mod model;
