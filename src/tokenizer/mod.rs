@@ -1,5 +1,36 @@
 //! Text to token ids and back.
+//!
+//! A [`Tokenizer`] is byte-level BPE with the pre-tokenizer of the DeepSeek vocabularies ([`pretokenize`]). Its
+//! ids equal those of Hugging Face `tokenizers` for every text. It differs in one point on purpose: special
+//! tokens come from a [`Prompt`]'s cuts alone, so that text which spells one stays text.
+//!
+//! The vocabulary is [embedded](Tokenizer::embedded) (feature `vocab`) or [loaded](Tokenizer::from_json) from a
+//! Hugging Face `tokenizer.json` of this family.
 
+mod added;
+mod alphabet;
+mod bpe;
+mod classes;
+#[cfg(feature = "vocab")]
+mod embedded;
+mod load;
+mod pairs;
+pub mod pretokenize;
+#[doc(hidden)]
+pub mod slow;
+mod spellings;
+mod tables;
+mod words;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use self::load::{LoadError, LoadErrorKind};
+
+use self::added::Added;
+use self::pretokenize::pretokens;
+use self::tables::Tables;
+use crate::prompt::{Prompt, Segment};
 use crate::token::{Special, TokenId};
 
 /// One special token of a vocabulary.
@@ -20,4 +51,158 @@ pub struct Vocabulary {
     pub specials: &'static [SpecialToken],
     /// Added tokens that it spells differently from the base vocabulary.
     pub renamed: &'static [(TokenId, &'static str)],
+}
+
+/// Turns prompts and text into ids, and ids into text.
+///
+/// Cloning is cheap, and clones share their tables. A tokenizer is immutable and can be used by many threads.
+#[derive(Clone)]
+pub struct Tokenizer {
+    tables: Arc<Tables>,
+    added: Arc<Added>,
+}
+
+impl Tokenizer {
+    /// The vocabulary inside the crate with one model version's special tokens.
+    ///
+    /// The first call in a process decodes it, which takes milliseconds; all tokenizers share the result.
+    #[cfg(feature = "vocab")]
+    #[must_use]
+    pub fn embedded(vocabulary: &'static Vocabulary) -> Self {
+        use std::sync::OnceLock;
+        static BASE: OnceLock<(Arc<Tables>, Vec<(u32, String)>)> = OnceLock::new();
+
+        let (tables, added) = BASE.get_or_init(|| {
+            let (tables, added) = embedded::decode();
+            (Arc::new(tables), added)
+        });
+        Self { tables: Arc::clone(tables), added: Arc::new(Added::of_version(added.clone(), vocabulary)) }
+    }
+
+    /// Reads a Hugging Face `tokenizer.json` and binds each role to the added token with the given spelling.
+    ///
+    /// The file must be of this family: byte-level BPE, the pre-tokenizer of the DeepSeek vocabularies, no
+    /// normalizer. Size of the vocabulary, merges and added tokens are the file's own. What only shapes the
+    /// output of other libraries (post-processor, decoder, truncation, padding) is not looked at.
+    ///
+    /// # Errors
+    /// When the file is not such a tokenizer, or a spelling is not among its added tokens.
+    pub fn from_json(json: &[u8], bindings: &[(Special, &str)]) -> Result<Self, LoadError> {
+        load::File::read(json)?
+            .bind(bindings.iter().map(|(role, spelling)| (*role, std::slice::from_ref(spelling))))
+    }
+
+    /// Reads a Hugging Face `tokenizer.json` like [`Tokenizer::from_json`], and binds the roles of a model
+    /// version: each to the first of its spellings that the file has, whatever its id there.
+    ///
+    /// # Errors
+    /// When the file is not such a tokenizer, or lacks every spelling of a role.
+    pub fn from_json_for(json: &[u8], vocabulary: &Vocabulary) -> Result<Self, LoadError> {
+        load::File::read(json)?
+            .bind(vocabulary.specials.iter().map(|special| (special.role, special.spellings)))
+    }
+
+    /// The ids of a prompt.
+    ///
+    /// Text between two special tokens is encoded as a whole and on its own.
+    ///
+    /// # Panics
+    /// When the prompt holds a role that this tokenizer has not bound. That is a mismatch of model and
+    /// tokenizer in the calling program; no request can cause it.
+    #[must_use]
+    pub fn encode(&self, prompt: &Prompt) -> Vec<TokenId> {
+        let mut ids = Vec::with_capacity(prompt.text().len() / 3 + prompt.specials().len());
+        for segment in prompt.segments() {
+            match segment {
+                Segment::Special(role) => ids.push(self.bound(role)),
+                Segment::Text(text) => self.encode_into(text, &mut ids),
+            }
+        }
+        ids
+    }
+
+    /// The ids of plain text. Spellings of special tokens in it are text like any other.
+    #[must_use]
+    pub fn encode_text(&self, text: &str) -> Vec<TokenId> {
+        let mut ids = Vec::with_capacity(text.len() / 3);
+        self.encode_into(text, &mut ids);
+        ids
+    }
+
+    /// The number of ids that [`Tokenizer::encode`] would give.
+    ///
+    /// # Panics
+    /// As [`Tokenizer::encode`].
+    #[must_use]
+    pub fn count(&self, prompt: &Prompt) -> usize {
+        self.encode(prompt).len()
+    }
+
+    /// The id of a role, if this tokenizer has it.
+    #[must_use]
+    pub fn special_id(&self, role: Special) -> Option<TokenId> {
+        self.added.id(role)
+    }
+
+    /// The role of an id, if it is bound to one.
+    #[must_use]
+    pub fn special_role(&self, id: TokenId) -> Option<Special> {
+        self.added.role(id)
+    }
+
+    /// The bytes of an ordinary token, which need not be whole characters; nothing for added tokens and
+    /// unknown ids.
+    #[must_use]
+    pub fn token_bytes(&self, id: TokenId) -> Option<&[u8]> {
+        let bytes = self.tables.token(id.0);
+        (!bytes.is_empty()).then_some(bytes)
+    }
+
+    /// How this tokenizer's vocabulary spells an added token.
+    #[must_use]
+    pub fn added_spelling(&self, id: TokenId) -> Option<&str> {
+        self.added.spelling(id)
+    }
+
+    /// The text of ids: added tokens as their spelling, nothing for unknown ids, and U+FFFD for bytes that are
+    /// not UTF-8, as Python's `bytes.decode(errors="replace")` on the whole.
+    #[must_use]
+    pub fn decode(&self, ids: &[TokenId]) -> String {
+        let mut bytes = Vec::with_capacity(ids.len() * 4);
+        for id in ids {
+            let token = self.token_bytes(*id).or_else(|| self.added_spelling(*id).map(str::as_bytes));
+            bytes.extend_from_slice(token.unwrap_or_default());
+        }
+        String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    }
+
+    /// One more than the greatest id: the length of a table with one entry a token.
+    #[expect(clippy::len_without_is_empty, reason = "a vocabulary has at least the 256 bytes")]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tables.len().max(self.added.end())
+    }
+
+    fn bound(&self, role: Special) -> TokenId {
+        match self.added.id(role) {
+            Some(id) => id,
+            None => panic!("the prompt holds {role}, to which this tokenizer binds no id"),
+        }
+    }
+
+    fn encode_into(&self, text: &str, ids: &mut Vec<TokenId>) {
+        for piece in pretokens(text) {
+            match self.tables.words.find(&self.tables, piece.as_bytes()) {
+                Some(id) => ids.push(TokenId(id)),
+                None => bpe::merge(&self.tables, piece.as_bytes(), ids),
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Tokenizer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tokenizer").field("len", &self.len()).finish_non_exhaustive()
+    }
 }

@@ -1,0 +1,26 @@
+//! The pre-tokenizer's class of every character.
+//!
+//! The classes are those of Unicode 16.0 (Hugging Face `tokenizers` 0.23 has the same). The table is made by
+//! `tools/vocab/classes` and compared with the regex engine's classes for every code point by the tests.
+
+/// Neither of the others: controls, format characters, private use, unassigned.
+pub(super) const OTHER: u8 = 0;
+/// `\p{L}` and `\p{M}`.
+pub(super) const LETTER: u8 = 1;
+/// `\p{P}` and `\p{S}`.
+pub(super) const PUNCTUATION: u8 = 2;
+/// `\p{N}`.
+pub(super) const NUMBER: u8 = 3;
+/// `\s`, line ends among them.
+pub(super) const SPACE: u8 = 4;
+/// Set on members of `[一-龥぀-ゟ゠-ヿ]`, whatever else they are.
+pub(super) const CJK: u8 = 8;
+
+const BLOCK: usize = 128;
+const INDEX: usize = 0x11_0000 / BLOCK;
+static TABLE: &[u8] = include_bytes!("vocab/classes.bin");
+
+pub(super) fn class_of(char: char) -> u8 {
+    let code = char as usize;
+    TABLE[INDEX + usize::from(TABLE[code / BLOCK]) * BLOCK + code % BLOCK]
+}

@@ -1,0 +1,173 @@
+//! The vocabulary inside the crate, decoded from the file that `tools/vocab/make_vocab.py` writes (its layout
+//! is described there).
+
+use super::alphabet::byte_of_printable_order;
+use super::tables::{Merge, Tables, Words};
+
+/// The first 256 ids after the special tokens at the front are the single bytes.
+const FIRST_BYTE: u32 = 3;
+const EXACT_BITS: u32 = 11;
+const EXACT: usize = 1 << (EXACT_BITS - 1);
+const SYMBOLS: usize = EXACT + 8 * (17 - EXACT_BITS as usize + 1);
+const LONGEST_CODE: u32 = 15;
+const CODES: usize = 5;
+
+static DATA: &[u8] = include_bytes!("vocab/deepseek.bin");
+
+/// The tables of the embedded vocabulary and its added tokens, ascending by id.
+pub(super) fn decode() -> (Tables, Vec<(u32, String)>) {
+    read(DATA).expect("the embedded vocabulary is the file that the generator wrote")
+}
+
+fn read(data: &[u8]) -> Option<(Tables, Vec<(u32, String)>)> {
+    let mut data = Reader(data);
+    let merge_count = data.u32()? as usize;
+    let mut codes = Vec::with_capacity(CODES);
+    for _ in 0..CODES {
+        codes.push(PrefixCode::new(data.take(SYMBOLS / 2)?)?);
+    }
+    let stream_len = data.u32()? as usize;
+    let merges = read_merges(Bits::new(data.take(stream_len)?), &codes, merge_count)?;
+    let added = read_added(&mut data)?;
+
+    let mut spans = Vec::with_capacity(FIRST_BYTE as usize + 256 + merges.len());
+    let mut bytes: Vec<u8> = Vec::with_capacity(1 << 20);
+    spans.resize(FIRST_BYTE as usize, 0..0);
+    for number in 0..256 {
+        spans.push(number..number + 1);
+        bytes.push(byte_of_printable_order(number));
+    }
+    for merge in &merges {
+        let start = bytes.len();
+        bytes.extend_from_within(spans.get(merge.left as usize)?.clone());
+        bytes.extend_from_within(spans.get(merge.right as usize)?.clone());
+        spans.push(start..bytes.len());
+    }
+    Some((Tables::new(&bytes, &spans, &merges, Words::Known).ok()?, added))
+}
+
+fn read_merges(mut bits: Bits<'_>, codes: &[PrefixCode], count: usize) -> Option<Vec<Merge>> {
+    let [left_code, right_codes @ ..] = codes else { return None };
+    let mut merges = Vec::with_capacity(count);
+    // The class of the last byte of each token, by which the code of the right token is chosen.
+    let mut classes: Vec<u8> = Vec::with_capacity(256 + count);
+    classes.extend((0..256).map(|number| byte_class(byte_of_printable_order(number))));
+    for rank in 0..count {
+        let left = left_code.number(&mut bits);
+        let right = right_codes.get(usize::from(*classes.get(left as usize)?))?.number(&mut bits);
+        classes.push(*classes.get(right as usize)?);
+        let result = FIRST_BYTE + 256 + u32::try_from(rank).ok()?;
+        merges.push(Merge { left: FIRST_BYTE + left, right: FIRST_BYTE + right, result });
+    }
+    Some(merges)
+}
+
+fn byte_class(byte: u8) -> u8 {
+    match byte {
+        b'a'..=b'z' => 0,
+        b'A'..=b'Z' => 1,
+        0x80.. => 2,
+        _ => 3,
+    }
+}
+
+fn read_added(data: &mut Reader<'_>) -> Option<Vec<(u32, String)>> {
+    let run_count = data.u32()? as usize;
+    let mut ids = Vec::new();
+    for _ in 0..run_count {
+        let first = data.u32()?;
+        ids.extend(first..first + data.u32()?);
+    }
+    let mut added = Vec::with_capacity(ids.len());
+    let mut spelling: Vec<u8> = Vec::new();
+    for id in ids {
+        let [shared, rest] = *data.take(2)? else { return None };
+        spelling.truncate(usize::from(shared));
+        spelling.extend_from_slice(data.take(usize::from(rest))?);
+        added.push((id, String::from_utf8(spelling.clone()).ok()?));
+    }
+    Some(added)
+}
+
+/// A canonical prefix code as a table over the next [`LONGEST_CODE`] bits of the stream.
+struct PrefixCode {
+    /// The symbol above the four bits of its code's length.
+    entries: Box<[u16]>,
+}
+
+impl PrefixCode {
+    fn new(nibbles: &[u8]) -> Option<Self> {
+        let lengths: Vec<u32> =
+            nibbles.iter().flat_map(|byte| [byte & 15, byte >> 4]).map(u32::from).collect();
+        let mut entries = vec![0; 1 << LONGEST_CODE].into_boxed_slice();
+        let mut code = 0u32;
+        for length in 1..=LONGEST_CODE {
+            for (symbol, _) in lengths.iter().enumerate().filter(|(_, own)| **own == length) {
+                let first = (code.reverse_bits() >> (32 - length)) as usize;
+                for entry in entries.get_mut(first..)?.iter_mut().step_by(1 << length) {
+                    *entry = u16::try_from(symbol << 4).ok()? | u16::try_from(length).ok()?;
+                }
+                code += 1;
+            }
+            code <<= 1;
+        }
+        Some(Self { entries })
+    }
+
+    /// The next number of the stream.
+    fn number(&self, bits: &mut Bits<'_>) -> u32 {
+        let window = bits.window();
+        let entry = self.entries[window as usize & ((1 << LONGEST_CODE) - 1)];
+        let (symbol, length) = (u32::from(entry >> 4), u32::from(entry & 15));
+        if symbol < EXACT as u32 {
+            bits.skip(length);
+            return symbol;
+        }
+        let (group, top) = ((symbol - EXACT as u32) / 8, (symbol - EXACT as u32) % 8 + 8);
+        let low_bits = group + EXACT_BITS - 4;
+        let low = (window >> length) as u32 & ((1 << low_bits) - 1);
+        bits.skip(length + low_bits);
+        top << low_bits | low
+    }
+}
+
+/// Reads bits from the lowest up; zeros follow the end.
+struct Bits<'d> {
+    data: &'d [u8],
+    position: usize,
+}
+
+impl<'d> Bits<'d> {
+    fn new(data: &'d [u8]) -> Self {
+        Self { data, position: 0 }
+    }
+
+    /// At least 56 bits from the position on.
+    fn window(&self) -> u64 {
+        let rest = self.data.get(self.position / 8..).unwrap_or_default();
+        let word = match rest.first_chunk::<8>() {
+            Some(chunk) => u64::from_le_bytes(*chunk),
+            None => rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        };
+        word >> (self.position % 8)
+    }
+
+    fn skip(&mut self, bits: u32) {
+        self.position += bits as usize;
+    }
+}
+
+struct Reader<'d>(&'d [u8]);
+
+impl<'d> Reader<'d> {
+    fn take(&mut self, len: usize) -> Option<&'d [u8]> {
+        let (taken, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        let bytes = self.take(4)?.first_chunk::<4>()?;
+        Some(u32::from_le_bytes(*bytes))
+    }
+}

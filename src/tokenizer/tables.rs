@@ -1,0 +1,106 @@
+//! The flat tables of one vocabulary: token bytes, merges, whole words.
+
+use std::ops::Range;
+
+use super::bpe;
+use super::pairs::Pairs;
+use super::words::WordTable;
+
+/// Ids and ranks are below this, so that a pair and its rank fit one 64-bit word.
+pub(super) const ID_LIMIT: u32 = 1 << 21;
+
+/// One merge: two tokens that become a third.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Merge {
+    pub(super) left: u32,
+    pub(super) right: u32,
+    pub(super) result: u32,
+}
+
+/// Which tokens a whole pre-token may become without merging.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Words {
+    /// Every token, because the vocabulary says so.
+    Every,
+    /// Every token, because the vocabulary is known to merge each token's bytes to that token.
+    Known,
+    /// Those whose bytes merge to the token itself.
+    Merged,
+}
+
+/// Everything that turns ordinary text into ids and back.
+#[derive(Debug)]
+pub(super) struct Tables {
+    /// The bytes of all tokens, one after the other.
+    bytes: Box<[u8]>,
+    /// Where each token's bytes start; one more entry than there are ids. No bytes: not a text token.
+    starts: Box<[u32]>,
+    pub(super) byte_ids: [u32; 256],
+    pub(super) pairs: Pairs,
+    /// The token that each merge makes, by rank.
+    results: Box<[u32]>,
+    pub(super) words: WordTable,
+    pub(super) word_rule: Words,
+}
+
+/// A byte for which the vocabulary has no token.
+#[derive(Debug)]
+pub(super) struct MissingByte(pub(super) u8);
+
+impl Tables {
+    /// Builds the tables from the bytes of each id (as a span of `bytes`, empty for ids that are not text) and
+    /// the merges in order of rank.
+    pub(super) fn new(
+        bytes: &[u8],
+        spans: &[Range<usize>],
+        merges: &[Merge],
+        word_rule: Words,
+    ) -> Result<Self, MissingByte> {
+        let mut own_bytes = Vec::with_capacity(bytes.len());
+        let mut starts = Vec::with_capacity(spans.len() + 1);
+        let mut byte_ids = [u32::MAX; 256];
+        starts.push(0);
+        for (id, span) in (0..).zip(spans) {
+            let token = &bytes[span.clone()];
+            if let [byte] = token {
+                byte_ids[usize::from(*byte)] = id;
+            }
+            own_bytes.extend_from_slice(token);
+            starts.push(own_bytes.len() as u32);
+        }
+        if let Some(byte) = (0..=255).find(|byte| byte_ids[usize::from(*byte)] == u32::MAX) {
+            return Err(MissingByte(byte));
+        }
+        let mut tables = Self {
+            bytes: own_bytes.into_boxed_slice(),
+            starts: starts.into_boxed_slice(),
+            byte_ids,
+            pairs: Pairs::new(merges),
+            results: merges.iter().map(|merge| merge.result).collect(),
+            words: WordTable::default(),
+            word_rule,
+        };
+        tables.words = WordTable::new(&tables, |tables, id, token| {
+            word_rule != Words::Merged || bpe::merges_to(tables, token, id)
+        });
+        Ok(tables)
+    }
+
+    /// The number of ids that may have bytes.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The bytes of a text token; empty for every other id.
+    pub(super) fn token(&self, id: u32) -> &[u8] {
+        match self.starts.get(id as usize..id as usize + 2) {
+            Some(&[start, end]) => &self.bytes[start as usize..end as usize],
+            _ => &[],
+        }
+    }
+
+    /// The token that the merge of a rank makes.
+    pub(super) fn result(&self, rank: u32) -> u32 {
+        self.results[rank as usize]
+    }
+}
