@@ -5,4 +5,5 @@
 //! refuses, in its words.
 
 pub mod meta;
+mod pointer;
 pub mod strict;

@@ -42,5 +42,8 @@ pub fn check(schema: &Json) -> Result<(), MetaError> {
     if matches!(schema, Json::Object(_) | Json::Bool(_)) {
         return Ok(());
     }
-    Err(MetaError { message: format!(r#"{schema} is not of types "boolean", "object""#), pointer: String::new() })
+    Err(MetaError {
+        message: format!(r#"{schema} is not of types "boolean", "object""#),
+        pointer: String::new(),
+    })
 }
