@@ -22,6 +22,14 @@ pub struct Conversation {
     pub parallel_tool_calls: ParallelToolCalls,
 }
 
+impl Conversation {
+    /// Whether the model is told of tools: there are some, and it may call them.
+    #[must_use]
+    pub fn offers_tools(&self) -> bool {
+        self.tool_choice != ToolChoice::None && !self.tools.is_empty()
+    }
+}
+
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {

@@ -6,3 +6,5 @@ pub mod tokenizer;
 pub mod conversation;
 pub mod schema;
 pub mod model;
+pub mod constraint;
+pub mod protocol;

@@ -12,7 +12,7 @@ use crate::token::Special;
 use crate::tokenizer::Vocabulary;
 
 use super::wording::{
-    estimate, lists_tools, write_assistant_text, write_content, write_response_format, write_tool_instructions,
+    estimate, write_assistant_text, write_content, write_response_format, write_tool_instructions,
     write_tool_result, write_tools, write_tools_end,
 };
 use super::{Capabilities, Dsml, Profile, TopP, thinking_marker};
@@ -193,7 +193,7 @@ fn render(profile: &Profile, conversation: &Conversation) -> Prompt {
         prompt.push_special(Special::Assistant);
         prompt.push_special(thinking_marker(conversation.thinking.is_on()));
     }
-    if conversation.tool_choice == ToolChoice::Required && lists_tools(conversation) {
+    if conversation.tool_choice == ToolChoice::Required && conversation.offers_tools() {
         profile.dsml.open_block(&mut prompt);
     }
     prompt
@@ -222,7 +222,7 @@ fn write_system(prompt: &mut Prompt, profile: &Profile, conversation: &Conversat
         }
         write_content(prompt, content);
     }
-    if lists_tools(conversation) {
+    if conversation.offers_tools() {
         prompt.push_text("\n\n");
         write_tool_instructions(prompt, &profile.dsml);
         let listed = conversation.tools.iter().filter(|tool| !tool.deferred);
@@ -266,7 +266,7 @@ fn write_assistant(
 ) {
     prompt.push_special(Special::Assistant);
     if let Some(reasoning) = &message.reasoning
-        && (message.prefix || lists_tools(conversation))
+        && (message.prefix || conversation.offers_tools())
     {
         prompt.push_special(Special::ThinkStart);
         write_assistant_text(prompt, reasoning);

@@ -14,7 +14,7 @@ use crate::token::{Special, TokenId};
 use crate::tokenizer::Vocabulary;
 
 use super::wording::{
-    estimate, lists_tools, write_assistant_text, write_content, write_response_format, write_tool_instructions,
+    estimate, write_assistant_text, write_content, write_response_format, write_tool_instructions,
     write_tool_result, write_tools, write_tools_end,
 };
 use super::{Capabilities, Dsml, Profile, TopP, thinking_marker};
@@ -109,7 +109,7 @@ fn layout(conversation: &Conversation) -> Vec<Turn<'_>> {
         });
     }
     sort_results(&mut turns);
-    let needs_system = lists_tools(conversation) || response_schema(conversation).is_some();
+    let needs_system = conversation.offers_tools() || response_schema(conversation).is_some();
     if needs_system && !matches!(turns.first(), Some(Turn::System { .. })) {
         turns.insert(0, Turn::System { content: &NO_CONTENT, tools: &[] });
     }
@@ -225,7 +225,7 @@ fn render(profile: &Profile, conversation: &Conversation) -> Prompt {
         prompt.push_special(Special::Assistant);
         prompt.push_special(thinking_marker(conversation.thinking.is_on()));
     }
-    if conversation.tool_choice == ToolChoice::Required && lists_tools(conversation) {
+    if conversation.tool_choice == ToolChoice::Required && conversation.offers_tools() {
         profile.dsml.open_block(&mut prompt);
     }
     prompt
@@ -242,7 +242,7 @@ const fn effort_score(effort: Effort) -> u8 {
 
 /// Writes what the first system message carries behind its content.
 fn write_tools_and_format(prompt: &mut Prompt, profile: &Profile, conversation: &Conversation) {
-    if lists_tools(conversation) {
+    if conversation.offers_tools() {
         prompt.push_text("\n\n");
         write_tool_instructions(prompt, &profile.dsml);
         write_tools(prompt, conversation.tools.iter().filter(|tool| !tool.deferred), STYLE);
@@ -267,7 +267,7 @@ fn write_assistant(
     let calls = message.calls.as_deref().unwrap_or_default();
     prompt.push_special(Special::Assistant);
     let shows_reasoning =
-        conversation.thinking.is_on() && !first && (message.prefix || lists_tools(conversation));
+        conversation.thinking.is_on() && !first && (message.prefix || conversation.offers_tools());
     if shows_reasoning {
         prompt.push_special(Special::ThinkStart);
         write_assistant_text(prompt, message.reasoning.as_deref().unwrap_or_default());

@@ -1,6 +1,6 @@
 //! Wording that the versions share: tool prompts, and assistant text with its grounding tokens.
 
-use crate::conversation::{Content, Conversation, Part, Tool, ToolChoice};
+use crate::conversation::{Content, Conversation, Part, Tool};
 use crate::json::{Json, Style, write_string};
 use crate::prompt::Prompt;
 use crate::token::Special;
@@ -10,11 +10,6 @@ use super::Dsml;
 const TOOLS: &str = include_str!("text/tools.txt");
 const TOOLS_END: &str = include_str!("text/tools_end.txt");
 const RESPONSE_FORMAT: &str = include_str!("text/response_format.txt");
-
-/// Whether the prompt lists the tools. If not, it also leaves out earlier reasoning.
-pub(super) fn lists_tools(conversation: &Conversation) -> bool {
-    conversation.tool_choice != ToolChoice::None && !conversation.tools.is_empty()
-}
 
 /// Writes how to call tools, up to where their schemas follow.
 pub(super) fn write_tool_instructions(prompt: &mut Prompt, dsml: &Dsml) {

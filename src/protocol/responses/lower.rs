@@ -1,0 +1,283 @@
+//! Lowering. Checks run in this order: model, thinking, tool names, input items, reasoning, tool schemas and choice,
+//! text format, strict tools, sampling.
+
+use crate::conversation::{
+    Conversation, Message as Out, ParallelToolCalls, ResponseFormat, ToolChoice as OutChoice,
+};
+use crate::json::Json;
+use crate::protocol::chat::mentions_json;
+use crate::protocol::sampling;
+use crate::protocol::tools::{self, Choice};
+use crate::protocol::{
+    Api, Context, Echo as AnyEcho, ErrorKind, Lowered, Options, RequestError, WarningKind, reasoning,
+};
+
+use super::items::Conversion;
+use super::tools::Declared;
+use super::{Input, Reasoning, Request, TextConfig, TextFormat, Tool, ToolChoice};
+
+/// The settings that a Responses object repeats.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Echo {
+    /// The instructions.
+    pub instructions: Option<String>,
+    /// The limit as requested.
+    pub max_output_tokens: Option<u32>,
+    /// The reasoning settings.
+    pub reasoning: Option<Reasoning>,
+    /// The temperature as requested.
+    pub temperature: Option<f32>,
+    /// The share of probability as requested.
+    pub top_p: Option<f32>,
+    /// The number of alternatives as requested.
+    pub top_logprobs: Option<u8>,
+    /// The text settings.
+    pub text: Option<TextConfig>,
+    /// The tool choice.
+    pub tool_choice: Option<ToolChoice>,
+    /// The tools, without those of unknown types.
+    pub tools: Vec<Tool>,
+    /// The end user's id.
+    pub user: Option<String>,
+    /// The caller's own key-value pairs.
+    pub metadata: Option<Json>,
+}
+
+impl Request {
+    /// Lowers the request.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError`] if the request is refused.
+    pub fn lower(self, options: &Options) -> Result<Lowered, RequestError> {
+        let mut context = Context::new(options, &self.model)?;
+        note_ignored(&mut context, &self);
+        check_words(&mut context, &self)?;
+        let echo = self.echo();
+        let requested = reasoning::Requested::read(
+            &mut context,
+            None,
+            self.reasoning.as_ref().and_then(|reasoning| reasoning.effort.as_ref()),
+            "reasoning.effort",
+        )?;
+        let declared = Declared::read(&mut context, self.tools.unwrap_or_default(), self.input.as_ref())?;
+        let has_tools = !declared.tools.is_empty();
+        let choice = choose(&mut context, self.tool_choice, &declared)?;
+        let forced = has_tools && choice.as_ref().is_some_and(Choice::is_forced);
+        let thinking = requested.resolve(&mut context, forced);
+
+        let mut messages = convert_input(&mut context, &declared, self.instructions, self.input)?;
+        reasoning::normalize_history(&context, &mut messages, thinking, has_tools, "reasoning_text")?;
+        let (tools, tool_choice) = match choice {
+            None => (Vec::new(), OutChoice::None),
+            Some(_) if !has_tools => (Vec::new(), OutChoice::Auto),
+            Some(choice) => tools::resolve(&mut context, declared.tools, choice, thinking.is_on())?,
+        };
+        tools::normalize_message_tools(&mut messages, &tools);
+        let format = self.text.and_then(|text| text.format);
+        let response_format = convert_format(&mut context, format, &messages)?;
+        let has_format = response_format != ResponseFormat::Text;
+        tools::check_strict_tools(&mut context, &tools, &tool_choice, has_format, "text.format")?;
+
+        let conversation = Conversation {
+            messages,
+            tools,
+            tool_choice,
+            thinking,
+            response_format,
+            parallel_tool_calls: match self.parallel_tool_calls {
+                Some(Json::Bool(false)) => ParallelToolCalls::Forbidden,
+                _ => ParallelToolCalls::Allowed,
+            },
+        };
+        let sampling = sampling::Requested {
+            temperature: self.temperature,
+            top_p: self.top_p,
+            logprobs: self.top_logprobs.map(|_| true),
+            top_logprobs: self.top_logprobs,
+            max_tokens: self.max_output_tokens,
+            max_tokens_field: "max_output_tokens",
+            ..sampling::Requested::default()
+        };
+        let sampling = sampling.resolve(&mut context, &conversation)?;
+        Ok(Lowered {
+            api: Api::Responses,
+            profile: context.profile,
+            model: self.model,
+            conversation,
+            sampling,
+            stops: Vec::new(),
+            stream: self.stream == Some(true),
+            include_usage: false,
+            echo: AnyEcho::Responses(Box::new(echo)),
+            warnings: context.warnings,
+        })
+    }
+
+    fn echo(&self) -> Echo {
+        let known = |tool: &&Tool| !matches!(tool, Tool::Unknown(_));
+        Echo {
+            instructions: self.instructions.clone(),
+            max_output_tokens: self.max_output_tokens,
+            reasoning: self.reasoning.clone(),
+            temperature: self.temperature,
+            top_p: self.top_p,
+            top_logprobs: self.top_logprobs,
+            text: self.text.clone(),
+            tool_choice: self.tool_choice.clone(),
+            tools: self.tools.iter().flatten().filter(known).cloned().collect(),
+            user: self.user.clone(),
+            metadata: self.metadata.clone(),
+        }
+    }
+}
+
+/// Notes settings whose absence of effect may surprise.
+fn note_ignored(context: &mut Context<'_>, request: &Request) {
+    let stateful = "nothing is stored: the input has to hold the whole conversation";
+    let ignored = [
+        ("previous_response_id", request.previous_response_id.is_some(), stateful),
+        ("conversation", request.conversation.is_some(), stateful),
+        ("prompt", request.prompt.is_some(), "stored prompts are not used"),
+        ("background", request.background == Some(Json::Bool(true)), "every response is awaited"),
+        ("max_tool_calls", request.max_tool_calls.is_some(), "max_tool_calls has no effect"),
+    ];
+    for (field, is_set, message) in ignored {
+        if is_set {
+            context.note(WarningKind::Ignored, field, message);
+        }
+    }
+}
+
+/// Checks the words of settings that have no effect but are repeated in the response.
+fn check_words(context: &mut Context<'_>, request: &Request) -> Result<(), RequestError> {
+    const SUMMARIES: &[&str] = &["auto", "concise", "detailed"];
+    const SIZES: &[&str] = &["low", "medium", "high"];
+    let reasoning = request.reasoning.as_ref();
+    let summary = reasoning.and_then(|reasoning| reasoning.summary.as_deref());
+    let generate_summary = reasoning.and_then(|reasoning| reasoning.generate_summary.as_deref());
+    let verbosity = request.text.as_ref().and_then(|text| text.verbosity.as_deref());
+    let words = [
+        ("reasoning.summary", summary, SUMMARIES),
+        ("reasoning.generate_summary", generate_summary, SUMMARIES),
+        ("text.verbosity", verbosity, SIZES),
+    ];
+    for (path, word, known) in words {
+        if let Some(word) = word.filter(|word| !known.contains(word)) {
+            let problem = format!("unknown value `{word}`, expected one of `{}`", known.join("`, `"));
+            context.accept(WarningKind::UnknownValue, path, &problem, || RequestError::wrong_type(path, &problem))?;
+        }
+    }
+    Ok(())
+}
+
+/// The tool choice; `None` is the choice `none`.
+fn choose(
+    context: &mut Context<'_>,
+    choice: Option<ToolChoice>,
+    declared: &Declared,
+) -> Result<Option<Choice>, RequestError> {
+    let path = "tool_choice";
+    let refusal = |problem: String| RequestError::wrong_type(path, problem);
+    let unknown = |what: &str| {
+        refusal(format!("unknown tool choice `{what}`, expected `none`, `auto`, `required` or an object that names a tool"))
+    };
+    Ok(Some(match choice {
+        None => Choice::Auto,
+        Some(ToolChoice::Mode(mode)) => match mode.as_str() {
+            "none" => return Ok(None),
+            "auto" => Choice::Auto,
+            "required" => Choice::Required,
+            "any" => {
+                context.accept(WarningKind::AnyToolChoice, path, "`any` counts as `required`", || unknown("any"))?;
+                Choice::Required
+            }
+            other => return Err(unknown(other)),
+        },
+        Some(ToolChoice::Named { name, .. }) => Choice::Named(name),
+        Some(ToolChoice::Allowed { mode, names }) => {
+            let message = "the calls are limited to the allowed tools; the prompt lists all";
+            context.accept(WarningKind::AllowedTools, path, message, || unknown("allowed_tools"))?;
+            let required = match mode.as_str() {
+                "auto" => false,
+                "required" => true,
+                other => return Err(refusal(format!("unknown mode `{other}`, expected `auto` or `required`"))),
+            };
+            // A tool that runs at the vendor is allowed for nothing: it is not offered.
+            let is_offered = |name: &String| declared.tools.iter().any(|tool| tool.name == *name);
+            let named: Vec<String> = names.into_iter().flatten().collect();
+            if named.is_empty() { Choice::Auto } else if required || named.iter().any(is_offered) {
+                Choice::Allowed { names: named, required }
+            } else {
+                return Err(refusal(format!("no function named '{}' was specified in the 'tools' parameter", named[0])));
+            }
+        }
+        Some(ToolChoice::Other(kind)) if matches!(kind.as_str(), "web_search" | "web_search_2025_08_26") => {
+            context.note(WarningKind::DroppedToolChoice, path, "web search is left out: the model decides");
+            Choice::Auto
+        }
+        Some(ToolChoice::Other(kind)) => {
+            let message = format!("a choice of type `{kind}` cannot be served: the model decides");
+            context.accept(WarningKind::DroppedToolChoice, path, message, || unknown(&kind))?;
+            Choice::Auto
+        }
+    }))
+}
+
+fn convert_input(
+    context: &mut Context<'_>,
+    declared: &Declared,
+    instructions: Option<String>,
+    input: Option<Input>,
+) -> Result<Vec<Out>, RequestError> {
+    let mut messages = Vec::new();
+    if let Some(instructions) = instructions.filter(|instructions| !instructions.is_empty()) {
+        messages.push(Out::System { content: instructions.into(), tools: Vec::new() });
+    }
+    match input {
+        Some(Input::Text(text)) => messages.push(Out::User { content: text.into() }),
+        Some(Input::Items(items)) => return Conversion::new(context, declared, messages).run(items),
+        None if messages.is_empty() => {
+            let message = "Either input or instructions must be provided";
+            return Err(RequestError::new(ErrorKind::Message, "input", message));
+        }
+        None => {}
+    }
+    Ok(messages)
+}
+
+fn convert_format(
+    context: &mut Context<'_>,
+    format: Option<TextFormat>,
+    messages: &[Out],
+) -> Result<ResponseFormat, RequestError> {
+    Ok(match format {
+        None | Some(TextFormat::Text) => ResponseFormat::Text,
+        Some(TextFormat::JsonObject) => {
+            if !mentions_json(messages) {
+                let message = "Response input messages must contain the word 'json' in some form to use 'text.format' \
+                               of type 'json_object'.";
+                return Err(RequestError::new(ErrorKind::ResponseFormat, "text.format", message));
+            }
+            ResponseFormat::JsonObject
+        }
+        Some(TextFormat::JsonSchema(format)) => {
+            if format.name.is_none() {
+                let path = "text.format";
+                context.accept(WarningKind::UnknownValue, path, "the schema has no name", || {
+                    RequestError::wrong_type(path, "missing field `name`")
+                })?;
+            }
+            let enforced =
+                tools::check_response_schema(context, &format.schema, format.strict, "text.format.schema")?;
+            ResponseFormat::JsonSchema { schema: format.schema, enforced }
+        }
+        Some(TextFormat::Regex(regex)) => {
+            let path = "text.format.type";
+            context.accept(WarningKind::UnknownValue, path, "a regular expression limits the answer", || {
+                RequestError::wrong_type(path, "unknown format `regex`, expected `text`, `json_object` or `json_schema`")
+            })?;
+            ResponseFormat::Regex(regex)
+        }
+    })
+}
