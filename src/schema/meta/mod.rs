@@ -2,7 +2,17 @@
 
 use std::fmt;
 
+use super::pointer::Pointer;
 use crate::json::Json;
+
+mod drafts;
+mod pattern;
+mod rules;
+mod uri;
+mod walk;
+
+use drafts::Draft;
+use rules::Step;
 
 /// What is wrong with a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,11 +49,18 @@ impl std::error::Error for MetaError {}
 ///
 /// The first fault.
 pub fn check(schema: &Json) -> Result<(), MetaError> {
-    if matches!(schema, Json::Object(_) | Json::Bool(_)) {
+    let draft = walk::own_draft(Draft::Draft202012, schema);
+    if matches!(schema, Json::Bool(_)) {
         return Ok(());
     }
-    Err(MetaError {
-        message: format!(r#"{schema} is not of types "boolean", "object""#),
-        pointer: String::new(),
+    rules::check(draft, schema).map_err(|fault| {
+        let mut pointer = Pointer::default();
+        for step in fault.steps.iter().rev() {
+            match step {
+                Step::Key(key) => pointer.enter(key),
+                Step::Index(index) => pointer.enter(&index.to_string()),
+            };
+        }
+        MetaError { message: fault.message(), pointer: pointer.as_str().to_owned() }
     })
 }
