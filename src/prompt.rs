@@ -21,18 +21,45 @@ pub enum Segment<'p> {
     Text(&'p str),
 }
 
+/// What a stretch of a prompt comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Source {
+    /// The start of every prompt, with the wording of the reasoning effort.
+    Start,
+    /// The message with this index in the conversation, with the tokens that frame it.
+    Message(usize),
+    /// How to call tools, and their schemas.
+    Tools,
+    /// What answers must look like.
+    ResponseFormat,
+    /// The start of the model's turn.
+    Turn,
+}
+
+/// A place in a prompt: after so many bytes of text and so many special tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// Bytes of text before the place.
+    pub text: usize,
+    /// Special tokens before the place.
+    pub specials: usize,
+}
+
 /// A prompt as the model sees it, before it is turned into ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prompt {
     text: String,
     /// Ascending by offset; several cuts may share one offset, in prompt order.
     cuts: Vec<(usize, Special)>,
+    /// Where each stretch begins, ascending.
+    sources: Vec<(Position, Source)>,
 }
 
 impl Prompt {
     /// An empty prompt with room for `text_bytes` bytes of text.
     pub(crate) fn with_capacity(text_bytes: usize) -> Self {
-        Self { text: String::with_capacity(text_bytes), cuts: Vec::new() }
+        Self { text: String::with_capacity(text_bytes), ..Self::default() }
     }
 
     pub(crate) fn push_text(&mut self, text: &str) {
@@ -41,6 +68,11 @@ impl Prompt {
 
     pub(crate) fn push_special(&mut self, special: Special) {
         self.cuts.push((self.text.len(), special));
+    }
+
+    /// Says where what follows comes from.
+    pub(crate) fn begin(&mut self, source: Source) {
+        self.sources.push((self.end(), source));
     }
 
     /// The buffer behind the text, for writers that produce text piece by piece.
@@ -57,7 +89,7 @@ impl Prompt {
     /// ```
     #[must_use]
     pub fn plain(text: impl Into<String>) -> Self {
-        Self { text: text.into(), cuts: Vec::new() }
+        Self { text: text.into(), ..Self::default() }
     }
 
     /// The prompt's pieces in order.
@@ -96,6 +128,18 @@ impl Prompt {
     /// The special tokens in order, with the byte offset of each in the plain text.
     pub fn specials(&self) -> impl ExactSizeIterator<Item = (usize, Special)> + '_ {
         self.cuts.iter().copied()
+    }
+
+    /// Where each stretch of the prompt begins and what it comes from, in order. A stretch ends where the next
+    /// begins; some are empty.
+    pub fn sources(&self) -> impl ExactSizeIterator<Item = (Position, Source)> + '_ {
+        self.sources.iter().copied()
+    }
+
+    /// The place after everything.
+    #[must_use]
+    pub fn end(&self) -> Position {
+        Position { text: self.text.len(), specials: self.cuts.len() }
     }
 
     /// All text without the special tokens.

@@ -22,9 +22,7 @@ use std::fmt;
 use crate::conversation::{Conversation, Image};
 use crate::prompt::Prompt;
 use crate::token::Special;
-#[cfg(feature = "vocab")]
-use crate::tokenizer::Tokenizer;
-use crate::tokenizer::Vocabulary;
+use crate::tokenizer::{LoadError, Tokenizer, Vocabulary};
 
 /// A list of special tokens by role and id, under their usual spelling or those given.
 macro_rules! special_tokens {
@@ -140,6 +138,15 @@ impl Profile {
     #[must_use]
     pub fn tokenizer(&self) -> Tokenizer {
         Tokenizer::embedded(self.vocabulary)
+    }
+
+    /// A tokenizer for the version from a Hugging Face tokenizer.json.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError`] if the file is of another kind, or lacks one of the version's special tokens.
+    pub fn load_tokenizer(&self, json: &[u8]) -> Result<Tokenizer, LoadError> {
+        Tokenizer::from_json_for(json, self.vocabulary)
     }
 
     /// The prompt of `conversation`, up to where the model goes on: the start of the next assistant turn, or the

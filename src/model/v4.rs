@@ -7,7 +7,7 @@ use crate::conversation::{
     AssistantMessage, Call, Content, Conversation, Effort, Image, Message, ResponseFormat, Thinking, ToolChoice,
 };
 use crate::json::Style;
-use crate::prompt::Prompt;
+use crate::prompt::{Prompt, Source};
 use crate::token::Special;
 use crate::tokenizer::Vocabulary;
 
@@ -78,13 +78,16 @@ fn top_p(of: TopP) -> f32 {
 
 /// The messages in the order and grouping in which they render.
 struct Layout<'c> {
-    systems: Vec<&'c Content>,
-    turns: Vec<Turn<'c>>,
+    systems: Vec<Indexed<'c>>,
+    turns: Vec<(usize, Turn<'c>)>,
 }
+
+/// A message's index in the conversation, and its content.
+type Indexed<'c> = (usize, &'c Content);
 
 enum Turn<'c> {
     /// Adjacent user messages in one turn.
-    User(Vec<&'c Content>),
+    User(Vec<Indexed<'c>>),
     Assistant {
         message: &'c AssistantMessage,
         calls: Option<Vec<&'c Call>>,
@@ -108,14 +111,21 @@ impl Turn<'_> {
 
 fn layout(messages: &[Message]) -> Layout<'_> {
     let mut systems = Vec::new();
-    let mut turns: Vec<Turn<'_>> = Vec::with_capacity(messages.len());
-    for message in messages {
-        match message {
-            Message::System { content, .. } if content.is_empty() => {}
-            Message::System { content, .. } => systems.push(content),
+    let mut turns: Vec<(usize, Turn<'_>)> = Vec::with_capacity(messages.len());
+    for (index, message) in messages.iter().enumerate() {
+        let turn = match message {
+            Message::System { content, .. } => {
+                if !content.is_empty() {
+                    systems.push((index, content));
+                }
+                continue;
+            }
             Message::User { content } => match turns.last_mut() {
-                Some(Turn::User(contents)) => contents.push(content),
-                _ => turns.push(Turn::User(vec![content])),
+                Some((_, Turn::User(contents))) => {
+                    contents.push((index, content));
+                    continue;
+                }
+                _ => Turn::User(vec![(index, content)]),
             },
             Message::Assistant(message) => {
                 let calls = message.calls.as_ref().map(|calls| {
@@ -123,18 +133,19 @@ fn layout(messages: &[Message]) -> Layout<'_> {
                     calls.sort_by(|a, b| a.id.cmp(&b.id));
                     calls
                 });
-                turns.push(Turn::Assistant { message, calls });
+                Turn::Assistant { message, calls }
             }
-            Message::Tool { content, call_id } => turns.push(Turn::Tool { content, call_id: call_id.as_deref() }),
-            Message::LatestReminder { content } => turns.push(Turn::LatestReminder(content)),
-        }
+            Message::Tool { content, call_id } => Turn::Tool { content, call_id: call_id.as_deref() },
+            Message::LatestReminder { content } => Turn::LatestReminder(content),
+        };
+        turns.push((index, turn));
     }
     for index in 0..turns.len() {
-        if let Turn::Assistant { calls: Some(calls), .. } = &turns[index] {
+        if let (_, Turn::Assistant { calls: Some(calls), .. }) = &turns[index] {
             // Where fewer messages follow than calls were made, results keep their order.
             let results = index + 1..index + 1 + calls.len();
             if let Some(results) = turns.get_mut(results) {
-                results.sort_by(|a, b| a.result_order().cmp(&b.result_order()));
+                results.sort_by(|(_, a), (_, b)| a.result_order().cmp(&b.result_order()));
             }
         }
     }
@@ -143,17 +154,18 @@ fn layout(messages: &[Message]) -> Layout<'_> {
 
 fn images(conversation: &Conversation) -> Vec<&Image> {
     let Layout { systems, turns } = layout(&conversation.messages);
-    let turns = turns.iter().flat_map(|turn| match turn {
+    let turns = turns.iter().flat_map(|(index, turn)| match turn {
         Turn::User(contents) => contents.clone(),
-        Turn::Tool { content, .. } => vec![*content],
+        Turn::Tool { content, .. } => vec![(*index, *content)],
         Turn::Assistant { .. } | Turn::LatestReminder(_) => Vec::new(),
     });
-    systems.into_iter().chain(turns).flat_map(Content::images).collect()
+    systems.into_iter().chain(turns).flat_map(|(_, content)| content.images()).collect()
 }
 
 fn render(profile: &Profile, conversation: &Conversation) -> Prompt {
     let Layout { systems, turns } = layout(&conversation.messages);
     let mut prompt = Prompt::with_capacity(estimate(conversation));
+    prompt.begin(Source::Start);
     prompt.push_special(Special::Bos);
     if let Thinking::On(effort) = conversation.thinking {
         prompt.push_text(effort_wording(effort));
@@ -161,8 +173,8 @@ fn render(profile: &Profile, conversation: &Conversation) -> Prompt {
     write_system(&mut prompt, profile, conversation, &systems);
 
     let mut after_result = false;
-    for (index, turn) in turns.iter().enumerate() {
-        let last = index + 1 == turns.len();
+    for (position, (index, turn)) in turns.iter().enumerate() {
+        prompt.begin(Source::Message(*index));
         if matches!(turn, Turn::User(_) | Turn::Tool { .. }) {
             // A result after a user message starts a turn of its own; the other way round they share one.
             if after_result {
@@ -176,7 +188,8 @@ fn render(profile: &Profile, conversation: &Conversation) -> Prompt {
             Turn::Tool { content, .. } => write_tool_result(&mut prompt, content),
             Turn::Assistant { message, calls } => {
                 write_assistant(&mut prompt, profile, conversation, message, calls.as_deref());
-                if !(last && message.prefix) {
+                let is_last = position + 1 == turns.len();
+                if !(is_last && message.prefix) {
                     prompt.push_special(Special::Eos);
                 }
             }
@@ -188,7 +201,8 @@ fn render(profile: &Profile, conversation: &Conversation) -> Prompt {
         after_result = matches!(turn, Turn::Tool { .. });
     }
 
-    let continues = matches!(turns.last(), Some(Turn::Assistant { message, .. }) if message.prefix);
+    prompt.begin(Source::Turn);
+    let continues = matches!(turns.last(), Some((_, Turn::Assistant { message, .. })) if message.prefix);
     if !continues {
         prompt.push_special(Special::Assistant);
         prompt.push_special(thinking_marker(conversation.thinking.is_on()));
@@ -215,14 +229,21 @@ const fn effort_wording(effort: Effort) -> &'static str {
 
 /// Writes the system messages, the tool prompt and the response format, with a blank line between any two. Where
 /// there is no system message, the blank line stands in front of the first of the others all the same.
-fn write_system(prompt: &mut Prompt, profile: &Profile, conversation: &Conversation, systems: &[&Content]) {
-    for (index, content) in systems.iter().enumerate() {
-        if index > 0 {
+fn write_system(
+    prompt: &mut Prompt,
+    profile: &Profile,
+    conversation: &Conversation,
+    systems: &[Indexed<'_>],
+) {
+    for (position, (index, content)) in systems.iter().enumerate() {
+        prompt.begin(Source::Message(*index));
+        if position > 0 {
             prompt.push_text("\n\n");
         }
         write_content(prompt, content);
     }
     if conversation.offers_tools() {
+        prompt.begin(Source::Tools);
         prompt.push_text("\n\n");
         write_tool_instructions(prompt, &profile.dsml);
         let listed = conversation.tools.iter().filter(|tool| !tool.deferred);
@@ -235,10 +256,12 @@ fn write_system(prompt: &mut Prompt, profile: &Profile, conversation: &Conversat
     match &conversation.response_format {
         ResponseFormat::Text | ResponseFormat::Regex(_) => {}
         ResponseFormat::JsonObject => {
+            prompt.begin(Source::ResponseFormat);
             prompt.push_text("\n\n");
             prompt.push_text(JSON_OBJECT);
         }
         ResponseFormat::JsonSchema { schema, .. } => {
+            prompt.begin(Source::ResponseFormat);
             prompt.push_text("\n\n");
             write_response_format(prompt, schema, STYLE);
         }
@@ -246,10 +269,11 @@ fn write_system(prompt: &mut Prompt, profile: &Profile, conversation: &Conversat
 }
 
 /// Writes adjacent user messages as one, with a blank line between those that have content.
-fn write_merged(prompt: &mut Prompt, contents: &[&Content]) {
+fn write_merged(prompt: &mut Prompt, contents: &[Indexed<'_>]) {
     let mut any = false;
-    for content in contents.iter().filter(|content| !content.is_empty()) {
+    for (index, content) in contents.iter().filter(|(_, content)| !content.is_empty()) {
         if any {
+            prompt.begin(Source::Message(*index));
             prompt.push_text("\n\n");
         }
         any = true;

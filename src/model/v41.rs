@@ -9,7 +9,7 @@ use crate::conversation::{
     AssistantMessage, Content, Conversation, Effort, Image, Message, ResponseFormat, Thinking, Tool, ToolChoice,
 };
 use crate::json::{Json, Object, Style};
-use crate::prompt::Prompt;
+use crate::prompt::{Prompt, Source};
 use crate::token::{Special, TokenId};
 use crate::tokenizer::Vocabulary;
 
@@ -85,7 +85,10 @@ fn top_p(of: TopP) -> f32 {
 
 static NO_CONTENT: Content = Content(Vec::new());
 
-/// A message in its place, as it renders.
+/// A message in its place, as it renders, and its index in the conversation; `None` for the system message that is
+/// inserted where there is none.
+type Indexed<'c> = (Option<usize>, Turn<'c>);
+
 #[derive(Clone, Copy)]
 enum Turn<'c> {
     System { content: &'c Content, tools: &'c [Tool] },
@@ -95,23 +98,26 @@ enum Turn<'c> {
     LatestReminder(&'c str),
 }
 
-fn layout(conversation: &Conversation) -> Vec<Turn<'_>> {
-    let mut turns: Vec<Turn<'_>> = Vec::with_capacity(conversation.messages.len() + 1);
-    for message in &conversation.messages {
-        turns.push(match message {
+fn layout(conversation: &Conversation) -> Vec<Indexed<'_>> {
+    let mut turns: Vec<Indexed<'_>> = Vec::with_capacity(conversation.messages.len() + 1);
+    for (index, message) in conversation.messages.iter().enumerate() {
+        let turn = match message {
             Message::System { content, tools } => Turn::System { content, tools },
             Message::User { content } => Turn::User(content),
             Message::Assistant(message) => Turn::Assistant(message),
             Message::Tool { content, call_id } => Turn::Tool { content, call_id: call_id.as_deref() },
             // Of several reminders in a row the first counts.
-            Message::LatestReminder { .. } if matches!(turns.last(), Some(Turn::LatestReminder(_))) => continue,
+            Message::LatestReminder { .. } if matches!(turns.last(), Some((_, Turn::LatestReminder(_)))) => {
+                continue;
+            }
             Message::LatestReminder { content } => Turn::LatestReminder(content),
-        });
+        };
+        turns.push((Some(index), turn));
     }
     sort_results(&mut turns);
     let needs_system = conversation.offers_tools() || response_schema(conversation).is_some();
-    if needs_system && !matches!(turns.first(), Some(Turn::System { .. })) {
-        turns.insert(0, Turn::System { content: &NO_CONTENT, tools: &[] });
+    if needs_system && !matches!(turns.first(), Some((_, Turn::System { .. }))) {
+        turns.insert(0, (None, Turn::System { content: &NO_CONTENT, tools: &[] }));
     }
     turns
 }
@@ -119,11 +125,11 @@ fn layout(conversation: &Conversation) -> Vec<Turn<'_>> {
 /// Sorts the results with ids in each run of user and tool messages by the order of the calls of the last
 /// assistant message that has calls; a result of no such call counts as one of the first call. The sorted
 /// results take the places that results had.
-fn sort_results(turns: &mut [Turn<'_>]) {
+fn sort_results(turns: &mut [Indexed<'_>]) {
     let mut order: HashMap<&str, usize> = HashMap::new();
     let mut index = 0;
     while index < turns.len() {
-        match turns[index] {
+        match turns[index].1 {
             Turn::Assistant(AssistantMessage { calls: Some(calls), .. }) if !calls.is_empty() => {
                 order.clear();
                 for (position, call) in calls.iter().enumerate() {
@@ -134,7 +140,7 @@ fn sort_results(turns: &mut [Turn<'_>]) {
             Turn::User(_) | Turn::Tool { .. } => {
                 let length = turns[index..]
                     .iter()
-                    .take_while(|turn| matches!(turn, Turn::User(_) | Turn::Tool { .. }))
+                    .take_while(|(_, turn)| matches!(turn, Turn::User(_) | Turn::Tool { .. }))
                     .count();
                 sort_run(&mut turns[index..index + length], &order);
                 index += length;
@@ -144,15 +150,15 @@ fn sort_results(turns: &mut [Turn<'_>]) {
     }
 }
 
-fn sort_run(run: &mut [Turn<'_>], order: &HashMap<&str, usize>) {
+fn sort_run(run: &mut [Indexed<'_>], order: &HashMap<&str, usize>) {
     let places: Vec<usize> = (0..run.len())
-        .filter(|&place| matches!(run[place], Turn::Tool { call_id: Some(_), .. }))
+        .filter(|&place| matches!(run[place].1, Turn::Tool { call_id: Some(_), .. }))
         .collect();
     if places.len() < 2 || order.is_empty() {
         return;
     }
-    let mut results: Vec<Turn<'_>> = places.iter().map(|&place| run[place]).collect();
-    results.sort_by_key(|result| match result {
+    let mut results: Vec<Indexed<'_>> = places.iter().map(|&place| run[place]).collect();
+    results.sort_by_key(|(_, result)| match result {
         Turn::Tool { call_id: Some(id), .. } => order.get(id).copied().unwrap_or(0),
         _ => 0,
     });
@@ -162,7 +168,7 @@ fn sort_run(run: &mut [Turn<'_>], order: &HashMap<&str, usize>) {
 }
 
 fn images(conversation: &Conversation) -> Vec<&Image> {
-    let contents = layout(conversation).into_iter().filter_map(|turn| match turn {
+    let contents = layout(conversation).into_iter().filter_map(|(_, turn)| match turn {
         Turn::System { content, .. } | Turn::User(content) | Turn::Tool { content, .. } => Some(content),
         Turn::Assistant(_) | Turn::LatestReminder(_) => None,
     });
@@ -183,15 +189,23 @@ fn response_schema(conversation: &Conversation) -> Option<Json> {
 fn render(profile: &Profile, conversation: &Conversation) -> Prompt {
     let turns = layout(conversation);
     let mut prompt = Prompt::with_capacity(estimate(conversation));
+    prompt.begin(Source::Start);
     prompt.push_special(Special::Bos);
     let mut in_user_turn = false;
-    for (index, &turn) in turns.iter().enumerate() {
-        let first = index == 0;
+    for (position, &(index, turn)) in turns.iter().enumerate() {
+        let first = position == 0;
+        let thinks = first && conversation.thinking.is_on();
+        if thinks || matches!(turn, Turn::System { .. }) {
+            if let Some(index) = index.filter(|_| !thinks) {
+                prompt.begin(Source::Message(index));
+            }
+            prompt.push_special(Special::System);
+        }
         if first && let Thinking::On(effort) = conversation.thinking {
-            prompt.push_special(Special::System);
             prompt.push_text(&EFFORT.replace("{effort}", &effort_score(effort).to_string()));
-        } else if matches!(turn, Turn::System { .. }) {
-            prompt.push_special(Special::System);
+        }
+        if let Some(index) = index.filter(|_| thinks || !matches!(turn, Turn::System { .. })) {
+            prompt.begin(Source::Message(index));
         }
         if matches!(turn, Turn::User(_) | Turn::Tool { .. }) {
             if in_user_turn {
@@ -221,7 +235,8 @@ fn render(profile: &Profile, conversation: &Conversation) -> Prompt {
         }
         in_user_turn = matches!(turn, Turn::User(_) | Turn::Tool { .. });
     }
-    if !matches!(turns.last(), Some(Turn::Assistant(AssistantMessage { prefix: true, .. }))) {
+    prompt.begin(Source::Turn);
+    if !matches!(turns.last(), Some((_, Turn::Assistant(AssistantMessage { prefix: true, .. })))) {
         prompt.push_special(Special::Assistant);
         prompt.push_special(thinking_marker(conversation.thinking.is_on()));
     }
@@ -243,6 +258,7 @@ const fn effort_score(effort: Effort) -> u8 {
 /// Writes what the first system message carries behind its content.
 fn write_tools_and_format(prompt: &mut Prompt, profile: &Profile, conversation: &Conversation) {
     if conversation.offers_tools() {
+        prompt.begin(Source::Tools);
         prompt.push_text("\n\n");
         write_tool_instructions(prompt, &profile.dsml);
         write_tools(prompt, conversation.tools.iter().filter(|tool| !tool.deferred), STYLE);
@@ -250,6 +266,7 @@ fn write_tools_and_format(prompt: &mut Prompt, profile: &Profile, conversation: 
         write_tools_end(prompt);
     }
     if let Some(schema) = response_schema(conversation) {
+        prompt.begin(Source::ResponseFormat);
         prompt.push_text("\n\n");
         write_response_format(prompt, &schema, STYLE);
     }

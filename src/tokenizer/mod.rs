@@ -11,11 +11,15 @@ mod added;
 mod alphabet;
 mod bpe;
 mod classes;
+mod encode;
 #[cfg(feature = "vocab")]
 mod embedded;
+mod links;
 mod load;
+mod memo;
 mod pairs;
 pub mod pretokenize;
+mod scan;
 #[doc(hidden)]
 pub mod slow;
 mod spellings;
@@ -28,7 +32,7 @@ use std::sync::Arc;
 pub use self::load::{LoadError, LoadErrorKind};
 
 use self::added::Added;
-use self::pretokenize::pretokens;
+use self::encode::Encoder;
 use self::tables::Tables;
 use crate::prompt::{Prompt, Segment};
 use crate::token::{Special, TokenId};
@@ -70,7 +74,8 @@ impl Tokenizer {
     #[must_use]
     pub fn embedded(vocabulary: &'static Vocabulary) -> Self {
         use std::sync::OnceLock;
-        static BASE: OnceLock<(Arc<Tables>, Vec<(u32, String)>)> = OnceLock::new();
+        type Base = (Arc<Tables>, Vec<(u32, String)>);
+        static BASE: OnceLock<Base> = OnceLock::new();
 
         let (tables, added) = BASE.get_or_init(|| {
             let (tables, added) = embedded::decode();
@@ -192,12 +197,9 @@ impl Tokenizer {
     }
 
     fn encode_into(&self, text: &str, ids: &mut Vec<TokenId>) {
-        for piece in pretokens(text) {
-            match self.tables.words.find(&self.tables, piece.as_bytes()) {
-                Some(id) => ids.push(TokenId(id)),
-                None => bpe::merge(&self.tables, piece.as_bytes(), ids),
-            }
-        }
+        let mut encoder = Encoder::new(&self.tables);
+        encoder.encode(text, ids);
+        encoder.finish();
     }
 }
 

@@ -24,7 +24,7 @@ pub fn pretokens(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The length of the first pre-token, when the text starts where a pre-token does.
-fn first_len(text: &str) -> usize {
+pub(super) fn first_len(text: &str) -> usize {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return 0 };
     let class = class_of(first);

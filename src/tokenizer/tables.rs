@@ -1,13 +1,16 @@
 //! The flat tables of one vocabulary: token bytes, merges, whole words.
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::bpe;
+use super::links::Links;
 use super::pairs::Pairs;
 use super::words::WordTable;
 
 /// Ids and ranks are below this, so that a pair and its rank fit one 64-bit word.
-pub(super) const ID_LIMIT: u32 = 1 << 21;
+pub(super) const ID_LIMIT: u32 = 1 << 20;
 
 /// One merge: two tokens that become a third.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +31,8 @@ pub(super) enum Words {
     Merged,
 }
 
+static NEXT_NUMBER: AtomicU64 = AtomicU64::new(0);
+
 /// Everything that turns ordinary text into ids and back.
 #[derive(Debug)]
 pub(super) struct Tables {
@@ -40,7 +45,13 @@ pub(super) struct Tables {
     /// The token that each merge makes, by rank.
     results: Box<[u32]>,
     pub(super) words: WordTable,
+    pub(super) links: Links,
+    /// Words that the vocabulary wants as one token though their bytes merge to others. Hardly any vocabulary
+    /// has one.
+    pub(super) unmerged: HashMap<Box<[u8]>, u32>,
     pub(super) word_rule: Words,
+    /// Differs between any two vocabularies of a process.
+    pub(super) number: u64,
 }
 
 /// A byte for which the vocabulary has no token.
@@ -78,11 +89,19 @@ impl Tables {
             pairs: Pairs::new(merges),
             results: merges.iter().map(|merge| merge.result).collect(),
             words: WordTable::default(),
+            links: Links::default(),
+            unmerged: HashMap::new(),
             word_rule,
+            number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed),
         };
-        tables.words = WordTable::new(&tables, |tables, id, token| {
-            word_rule != Words::Merged || bpe::merges_to(tables, token, id)
-        });
+        let merged = |id: &u32| word_rule == Words::Known || bpe::merges_to(&tables, tables.token(*id), *id);
+        let (words, unmerged): (Vec<u32>, Vec<u32>) =
+            (0..tables.len() as u32).filter(|id| !tables.token(*id).is_empty()).partition(merged);
+        if word_rule == Words::Every {
+            tables.unmerged = unmerged.iter().map(|id| (Box::from(tables.token(*id)), *id)).collect();
+        }
+        tables.words = WordTable::new(&tables, &words);
+        tables.links = Links::new(&tables);
         Ok(tables)
     }
 

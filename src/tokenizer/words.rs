@@ -1,52 +1,144 @@
-//! From the bytes of a whole pre-token to its token.
+//! From the bytes of a whole pre-token, or of a part that is encoded on its own, to its token.
 
 use super::tables::Tables;
 
-const EMPTY: u32 = u32::MAX;
-
-/// An open-addressing table of ids, at most half full; the bytes are compared with the token's own.
-#[derive(Debug, Default)]
-pub(super) struct WordTable {
-    ids: Box<[u32]>,
-    shift: u32,
+/// The first bytes of a word and its length as two numbers: equal for equal words only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Key {
+    low: u64,
+    /// The bytes from the ninth on, and above them the length.
+    high: u64,
 }
 
-impl WordTable {
-    /// A table of the text tokens that `admit` lets in.
-    pub(super) fn new(tables: &Tables, admit: impl Fn(&Tables, u32, &[u8]) -> bool) -> Self {
-        let slots = (2 * tables.len()).next_power_of_two().max(2);
-        let mut words =
-            Self { ids: vec![EMPTY; slots].into_boxed_slice(), shift: 64 - slots.trailing_zeros() };
-        for id in 0..tables.len() as u32 {
-            let token = tables.token(id);
-            if !token.is_empty() && admit(tables, id, token) {
-                let mut slot = words.slot(token);
-                while words.ids[slot] != EMPTY {
-                    slot = (slot + 1) & (slots - 1);
-                }
-                words.ids[slot] = id;
-            }
+impl Key {
+    /// The longest word that a key can hold.
+    pub(super) const LONGEST: usize = 15;
+    /// The longest word whose key leaves the upper [`ID_BITS`](WordTable) bits free.
+    pub(super) const SHORT: usize = 13;
+    /// The key of no word.
+    pub(super) const EMPTY: Self = Self { low: 0, high: 0 };
+
+    /// What a key keeps of two words of text, by length: two masks, and the length in its place.
+    const PARTS: [(u64, u64, u64); 16] = {
+        let mut parts = [(0, 0, 0); 16];
+        let mut len = 1;
+        while len <= Self::LONGEST {
+            let low = if len >= 8 { u64::MAX } else { (1 << (8 * len)) - 1 };
+            let high = if len > 8 { (1 << (8 * (len - 8))) - 1 } else { 0 };
+            let place = if len <= Self::SHORT { 40 } else { 56 };
+            parts[len] = (low, high, (len as u64) << place);
+            len += 1;
         }
-        words
+        parts
+    };
+
+    /// The key of the first `len` bytes, of which there must be 1 to [`Key::LONGEST`].
+    pub(super) fn of_front(bytes: &[u8; 16], len: usize) -> Self {
+        let text = u128::from_le_bytes(*bytes);
+        let (low, high, len) = Self::PARTS[len & 15];
+        Self { low: text as u64 & low, high: ((text >> 64) as u64 & high) | len }
     }
 
-    /// The token with exactly these bytes.
-    pub(super) fn find(&self, tables: &Tables, word: &[u8]) -> Option<u32> {
-        let mut slot = self.slot(word);
+    /// The key of a word, unless it is too long for one.
+    pub(super) fn of(word: &[u8]) -> Option<Self> {
+        let mut bytes = [0; 16];
+        bytes.get_mut(..word.len()).filter(|_| word.len() <= Self::LONGEST)?.copy_from_slice(word);
+        Some(Self::of_front(&bytes, word.len()))
+    }
+
+    pub(super) fn hash(self) -> u64 {
+        mix(self.low, self.high)
+    }
+}
+
+/// The tokens that a word becomes without merging: those whose bytes merge to the token itself.
+#[derive(Debug, Default)]
+pub(super) struct WordTable {
+    /// Words of at most [`Key::SHORT`] bytes; open addressing, at most half full. Tokens with low ids, which
+    /// are the frequent ones, come first to their places.
+    short: Box<[Entry]>,
+    short_shift: u32,
+    /// Ids of longer words; the bytes are compared with the token's own.
+    long: Box<[u32]>,
+    long_shift: u32,
+}
+
+/// A key, and the id in the upper bits of its high part, which short words leave free. All zeros: empty.
+#[derive(Debug, Clone, Copy, Default)]
+struct Entry {
+    low: u64,
+    high: u64,
+}
+
+const ID_SHIFT: u32 = 44;
+const KEY_MASK: u64 = (1 << ID_SHIFT) - 1;
+const NONE: u32 = u32::MAX;
+
+impl WordTable {
+    /// A table of these tokens, ascending by id.
+    pub(super) fn new(tables: &Tables, words: &[u32]) -> Self {
+        let long_count = words.iter().filter(|id| tables.token(**id).len() > Key::SHORT).count();
+        let short_slots = (2 * (words.len() - long_count)).next_power_of_two().max(2);
+        let long_slots = (2 * long_count).next_power_of_two().max(2);
+        let mut table = Self {
+            short: vec![Entry::default(); short_slots].into_boxed_slice(),
+            short_shift: 64 - short_slots.trailing_zeros(),
+            long: vec![NONE; long_slots].into_boxed_slice(),
+            long_shift: 64 - long_slots.trailing_zeros(),
+        };
+        for &id in words {
+            table.insert(id, tables.token(id));
+        }
+        table
+    }
+
+    fn insert(&mut self, id: u32, token: &[u8]) {
+        match Key::of(token).filter(|_| token.len() <= Key::SHORT) {
+            Some(key) => {
+                let mut slot = (key.hash() >> self.short_shift) as usize;
+                while self.short[slot].high != 0 {
+                    slot = (slot + 1) & (self.short.len() - 1);
+                }
+                self.short[slot] = Entry { low: key.low, high: key.high | u64::from(id) << ID_SHIFT };
+            }
+            None => {
+                let mut slot = (hash(token) >> self.long_shift) as usize;
+                while self.long[slot] != NONE {
+                    slot = (slot + 1) & (self.long.len() - 1);
+                }
+                self.long[slot] = id;
+            }
+        }
+    }
+
+    /// The token of a word with this key and this hash of the key.
+    pub(super) fn find_short(&self, key: Key, hash: u64) -> Option<u32> {
+        let mut slot = (hash >> self.short_shift) as usize;
         loop {
-            let id = self.ids[slot];
-            if id == EMPTY {
+            let entry = self.short[slot & (self.short.len() - 1)];
+            if entry.low == key.low && entry.high & KEY_MASK == key.high {
+                return Some((entry.high >> ID_SHIFT) as u32);
+            }
+            if entry.high == 0 {
+                return None;
+            }
+            slot += 1;
+        }
+    }
+
+    /// The token of a word of more than [`Key::SHORT`] bytes.
+    pub(super) fn find_long(&self, tables: &Tables, word: &[u8]) -> Option<u32> {
+        let mut slot = (hash(word) >> self.long_shift) as usize;
+        loop {
+            let id = self.long[slot & (self.long.len() - 1)];
+            if id == NONE {
                 return None;
             }
             if tables.token(id) == word {
                 return Some(id);
             }
-            slot = (slot + 1) & (self.ids.len() - 1);
+            slot += 1;
         }
-    }
-
-    fn slot(&self, word: &[u8]) -> usize {
-        (hash(word) >> self.shift) as usize
     }
 }
 
@@ -54,12 +146,12 @@ fn hash(word: &[u8]) -> u64 {
     let mut hash = word.len() as u64;
     let (chunks, rest) = word.as_chunks::<8>();
     for chunk in chunks {
-        hash = mix(hash ^ u64::from_le_bytes(*chunk));
+        hash = mix(hash, u64::from_le_bytes(*chunk));
     }
-    mix(hash ^ rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)))
+    mix(hash, rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)))
 }
 
-fn mix(value: u64) -> u64 {
-    let product = u128::from(value ^ 0x2545_F491_4F6C_DD1D) * 0x9E37_79B9_7F4A_7C15_u128;
+fn mix(a: u64, b: u64) -> u64 {
+    let product = u128::from(a ^ 0x2D35_8DCC_AA6C_78A5) * u128::from(b ^ 0x8BB8_4B93_962E_ACC9);
     (product >> 64) as u64 ^ product as u64
 }

@@ -1,0 +1,93 @@
+//! Places inside a pre-token that no merge can cross.
+//!
+//! # Why these cuts are safe
+//! Every symbol that merging ever makes is a token of the vocabulary. A symbol with bytes on both sides of a
+//! border between two characters would be a token that contains that border: the end of the left character
+//! (or all of it, and more) followed by the start of the right one. If the vocabulary has no such token, no
+//! merge crosses the border, whatever else the pre-token holds. The merges of either side then never see the
+//! other: the lowest rank of the whole is the lowest of one side, and taking it changes that side only. So the
+//! tokens of the pre-token are those of its two parts, one after the other.
+//!
+//! What is stored may only err on the side of "linked": pairs of whole characters as bits under a hash, and the
+//! rare tokens that hold a part of a character next to the border by the two bytes at the border.
+
+use super::tables::Tables;
+
+const BITS: u32 = 20;
+
+/// Which characters stand side by side in some token.
+#[derive(Debug, Default)]
+pub(super) struct Links {
+    /// One bit for each hash of two characters.
+    pairs: Box<[u64]>,
+    /// One bit for each last byte of the left character and first byte of the right one.
+    seams: Box<[u64]>,
+}
+
+impl Links {
+    pub(super) fn new(tables: &Tables) -> Self {
+        let mut links = Self {
+            pairs: vec![0; 1 << (BITS - 6)].into_boxed_slice(),
+            seams: vec![0; 1 << (16 - 6)].into_boxed_slice(),
+        };
+        for id in 0..tables.len() as u32 {
+            let token = tables.token(id);
+            if !token.is_ascii() {
+                links.insert(token);
+            }
+        }
+        links
+    }
+
+    fn insert(&mut self, token: &[u8]) {
+        let mut left: Option<(&[u8], Option<char>)> = None;
+        let mut rest = token;
+        while !rest.is_empty() {
+            let (part, after) = rest.split_at(character_len(rest));
+            let char = std::str::from_utf8(part).ok().and_then(|text| text.chars().next());
+            match (left, char) {
+                (Some((_, Some(left))), Some(right)) => set(&mut self.pairs, pair_bit(left, right)),
+                (Some((left, _)), _) => set(&mut self.seams, seam_bit(left[left.len() - 1], part[0])),
+                (None, _) => {}
+            }
+            left = Some((part, char));
+            rest = after;
+        }
+    }
+
+    /// Whether a token may contain the border between two characters, given with the bytes at the border.
+    pub(super) fn linked(&self, left: char, right: char, left_byte: u8, right_byte: u8) -> bool {
+        get(&self.pairs, pair_bit(left, right)) || get(&self.seams, seam_bit(left_byte, right_byte))
+    }
+}
+
+/// The length of the character, or of the part of one, at the front of a token.
+fn character_len(bytes: &[u8]) -> usize {
+    let tail = bytes[1..].iter().take_while(|byte| **byte & 0xC0 == 0x80).count();
+    let most = match bytes[0] {
+        0..0x80 => 1,
+        // The end of a character whose start is in the token before.
+        0x80..0xC0 => return 1 + tail,
+        0xC0..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        0xF0.. => 4,
+    };
+    most.min(1 + tail)
+}
+
+fn pair_bit(left: char, right: char) -> usize {
+    let hash = (u64::from(left) << 21 | u64::from(right)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (hash >> (64 - BITS)) as usize
+}
+
+fn seam_bit(left: u8, right: u8) -> usize {
+    usize::from(left) << 8 | usize::from(right)
+}
+
+fn set(bits: &mut [u64], at: usize) {
+    bits[at / 64] |= 1 << (at % 64);
+}
+
+fn get(bits: &[u64], at: usize) -> bool {
+    bits[at / 64] >> (at % 64) & 1 != 0
+}
