@@ -1,0 +1,179 @@
+//! The command-line program `deepseek-codec`: requests to token ids, and what became of them on the way.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use deepseek_codec::model::Profile;
+use deepseek_codec::protocol::{Api, Options, Policy};
+
+mod diff;
+mod encode;
+mod explain;
+mod failure;
+mod paint;
+mod places;
+mod replay;
+mod request;
+mod text;
+
+use failure::Failure;
+
+/// Turns OpenAI and Anthropic requests into DeepSeek token ids.
+#[derive(Debug, Parser)]
+#[command(name = "deepseek-codec", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print the prompt of a request: ids, text, or all about it as JSON.
+    Encode {
+        #[command(flatten)]
+        request: RequestArgs,
+        /// What to print.
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Print how many tokens a request's prompt has.
+    Count {
+        #[command(flatten)]
+        request: RequestArgs,
+    },
+    /// Show what each part of a request became: bytes, tokens, warnings.
+    Explain {
+        #[command(flatten)]
+        request: RequestArgs,
+    },
+    /// Show where the prompts of two requests part, and why: a prefix cache ends there.
+    Diff {
+        /// The first request.
+        a: PathBuf,
+        /// The second request.
+        b: PathBuf,
+        #[command(flatten)]
+        options: RequestOptions,
+    },
+    /// Turn plain text into ids. Spellings of special tokens are text.
+    Tokenize {
+        #[command(flatten)]
+        text: TextArgs,
+    },
+    /// Turn ids into text.
+    Detokenize {
+        #[command(flatten)]
+        text: TextArgs,
+    },
+    /// Answer jobs, one JSON object a line, with one result a line.
+    Replay {
+        /// The jobs; standard input if absent or `-`.
+        file: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
+struct RequestArgs {
+    /// The request's JSON body; standard input if absent or `-`.
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    options: RequestOptions,
+}
+
+#[derive(Debug, Args)]
+struct RequestOptions {
+    /// The request's format; told from the body if absent.
+    #[arg(long, value_enum)]
+    protocol: Option<ProtocolArg>,
+    /// Serve the request by this model, whatever model it names.
+    #[arg(long)]
+    model: Option<String>,
+    /// How much is accepted.
+    #[arg(long, value_enum, default_value_t)]
+    policy: PolicyArg,
+}
+
+#[derive(Debug, Args)]
+struct TextArgs {
+    /// The text, or ids separated by white space; standard input if absent or `-`.
+    file: Option<PathBuf>,
+    /// The model whose vocabulary is used.
+    #[arg(long, default_value = "deepseek-v4-pro")]
+    model: String,
+    /// Lines of `{"text": …}` or `{"ids": …}` in, the other out.
+    #[arg(long)]
+    jsonl: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum Format {
+    /// The ids on one line.
+    #[default]
+    Ids,
+    /// The text, with special tokens highlighted on a terminal.
+    Text,
+    /// A JSON object with the prompt, its special tokens, ids, sampling and warnings.
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ProtocolArg {
+    /// OpenAI Chat Completions
+    Chat,
+    /// OpenAI Responses
+    Responses,
+    /// Anthropic Messages
+    Messages,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum PolicyArg {
+    /// Also what has one obvious meaning.
+    #[default]
+    Lenient,
+    /// Exactly what the official API accepts.
+    Strict,
+}
+
+impl RequestOptions {
+    fn api(&self) -> Option<Api> {
+        self.protocol.map(|protocol| match protocol {
+            ProtocolArg::Chat => Api::Chat,
+            ProtocolArg::Responses => Api::Responses,
+            ProtocolArg::Messages => Api::Messages,
+        })
+    }
+
+    fn lowering(&self) -> Options {
+        Options::new(match self.policy {
+            PolicyArg::Lenient => Policy::Lenient,
+            PolicyArg::Strict => Policy::Strict,
+        })
+    }
+}
+
+/// The model version called `name`.
+fn profile(name: &str) -> Result<&'static Profile, Failure> {
+    Profile::by_name(name).ok_or_else(|| {
+        let options = Options::default();
+        let names: Vec<&str> = options.models().map(|(name, _)| name).collect();
+        Failure::new(format!("unknown model {name}; there are {}", names.join(", ")))
+    })
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Encode { request, format } => encode::encode(&request, format),
+        Command::Count { request } => encode::count(&request),
+        Command::Explain { request } => explain::explain(&request),
+        Command::Diff { a, b, options } => diff::diff(&a, &b, &options),
+        Command::Tokenize { text } => text::tokenize(&text),
+        Command::Detokenize { text } => text::detokenize(&text),
+        Command::Replay { file } => replay::replay(file.as_deref()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
