@@ -1,0 +1,130 @@
+//! The official conversion, called as a service would call it.
+
+use std::path::Path;
+
+use deepseek_recipe::anthropic::MessagesRequest;
+use deepseek_recipe::openai::{ChatCompletionRequest, ResponsesRequest};
+use deepseek_recipe::request::{ConversationRequest, ConversionOptions, ModelVersion, ProtocolRequest};
+use deepseek_recipe_core::multimodal::ImageSource;
+use deepseek_recipe_encoding::v4::{dsv4::DeepseekV4Encoding, dsv41::DeepseekV41Encoding};
+use deepseek_recipe_encoding::{PromptEncoding, PromptTokenizer, RenderedPrompt, TokenizerEncoder};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokenizers::Tokenizer;
+
+use crate::outcome::{Accepted, Api, Outcome, Refusal, Sampling};
+
+/// The reference with the tokenizers of both models; by default without, so that it renders only.
+#[derive(Default)]
+pub struct Reference {
+    v4: Option<PromptTokenizer>,
+    v41: Option<PromptTokenizer>,
+}
+
+impl Reference {
+    /// A reference with `v4.json` and `v41.json` from a folder.
+    pub fn load(folder: &Path) -> Result<Self, String> {
+        // The regions of a prompt are short: threads would cost more than they save.
+        tokenizers::utils::parallelism::set_parallelism(false);
+        let load = |name: &str| {
+            let path = folder.join(name);
+            Tokenizer::from_file(&path)
+                .map(|tokenizer| Some(PromptTokenizer::new(&tokenizer)))
+                .map_err(|error| format!("{}: {error}", path.display()))
+        };
+        Ok(Self { v4: load("v4.json")?, v41: load("v41.json")? })
+    }
+
+    pub fn has_tokenizers(&self) -> bool {
+        self.v4.is_some()
+    }
+
+    /// What the reference makes of a body. `tokenize` asks for ids too.
+    pub fn run(&self, api: Api, body: &str, tokenize: bool) -> Outcome {
+        // The body becomes a JSON value first, as in a service that looks at it before it picks the request type:
+        // of repeated keys the last counts.
+        let Ok(value) = serde_json::from_str::<Value>(body) else {
+            return unreadable();
+        };
+        match api {
+            Api::Chat => self.convert::<ChatCompletionRequest>(value, tokenize),
+            Api::Responses => self.convert::<ResponsesRequest>(value, tokenize),
+            Api::Messages => self.convert::<MessagesRequest>(value, tokenize),
+        }
+    }
+
+    fn convert<R: ProtocolRequest + DeserializeOwned>(&self, value: Value, tokenize: bool) -> Outcome {
+        let Ok(request) = serde_json::from_value::<R>(value) else {
+            return unreadable();
+        };
+        match request.convert(options()) {
+            Ok(converted) => Outcome::Accepted(Box::new(self.accepted(&converted, tokenize))),
+            Err(error) => {
+                let status = error.status_code();
+                Outcome::Refused(Refusal { status, message: Some(error.into_error_response().error.message) })
+            }
+        }
+    }
+
+    fn accepted(&self, request: &ConversationRequest, tokenize: bool) -> Accepted {
+        let (model, rendered, tokenizer) = match request.model_version {
+            ModelVersion::DeepseekV4Pro => {
+                ("DeepSeek-V4-Pro", DeepseekV4Encoding::new().render_conversation(&request.conversation), &self.v4)
+            }
+            _ => {
+                ("DeepSeek-V4.1-Flash", DeepseekV41Encoding::new().render_conversation(&request.conversation), &self.v41)
+            }
+        };
+        let RenderedPrompt { prompt, special_ranges, image_sources } = rendered;
+        let ids = match tokenizer {
+            Some(tokenizer) if tokenize => tokenizer.encode_ids(&prompt, &special_ranges).ok(),
+            _ => None,
+        };
+        let special =
+            special_ranges.iter().map(|range| (range.start, range.end, prompt[range.clone()].to_owned())).collect();
+        let inference = &request.inference_options;
+        Accepted {
+            model: model.to_owned(),
+            special,
+            prompt,
+            images: image_sources.iter().map(image).collect(),
+            thinking: request.conversation.thinking_mode,
+            stream: request.stream,
+            include_usage: request.response_options.include_usage,
+            sampling: Sampling {
+                max_tokens: inference.max_tokens,
+                temperature: inference.temperature.unwrap_or(f32::NAN),
+                top_p: inference.top_p.unwrap_or(f32::NAN),
+                logprobs: inference.logprobs,
+                top_logprobs: inference.top_logprobs,
+                seed: inference.seed,
+            },
+            constraint: inference
+                .output_constraint
+                .as_ref()
+                .map(|constraint| (constraint.kind().to_owned(), constraint.schema())),
+            stops: request.parsing_options.stop_sequences.clone(),
+            ids,
+        }
+    }
+}
+
+fn unreadable() -> Outcome {
+    Outcome::Refused(Refusal { status: 400, message: None })
+}
+
+fn options() -> ConversionOptions {
+    ConversionOptions::new()
+        .with_model_alias("deepseek-v4-pro", ModelVersion::DeepseekV4Pro)
+        .with_model_alias("deepseek-v4.1-flash", ModelVersion::DeepseekV41Flash)
+        .with_model_alias("deepseek-flash", ModelVersion::DeepseekV41Flash)
+}
+
+fn image(source: &ImageSource) -> (String, String) {
+    let detail = format!("{:?}", source.detail()).to_lowercase();
+    match source {
+        ImageSource::DataUrl { data_url, .. } => (data_url.clone(), detail),
+        ImageSource::Url { url, .. } => (url.clone(), detail),
+        ImageSource::Bytes { .. } => ("bytes".to_owned(), detail),
+    }
+}
