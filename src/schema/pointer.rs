@@ -1,5 +1,12 @@
 //! JSON pointers that grow and shrink with a walk.
 
+/// One step down into a value.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Step<'s> {
+    Key(&'s str),
+    Index(usize),
+}
+
 /// The JSON pointer (RFC 6901) of the value a walk is at.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pointer(String);
@@ -22,6 +29,13 @@ impl Pointer {
         }
         length
     }
+    /// Takes `step` down; returns what [`leave`](Self::leave) needs to step back.
+    pub(super) fn enter_step(&mut self, step: Step<'_>) -> usize {
+        match step {
+            Step::Key(key) => self.enter(key),
+            Step::Index(index) => self.enter(&index.to_string()),
+        }
+    }
 
     /// Steps back up.
     pub(super) fn leave(&mut self, length: usize) {
@@ -33,5 +47,12 @@ impl Pointer {
         let mut child = self.clone();
         child.enter(key);
         child.0
+    }
+}
+
+/// A pointer as a reference spells it.
+impl From<&str> for Pointer {
+    fn from(pointer: &str) -> Self {
+        Self(pointer.to_owned())
     }
 }

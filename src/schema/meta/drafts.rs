@@ -7,7 +7,7 @@
 use super::rules::Rule::{self, *};
 
 /// A version of JSON Schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Draft {
     Draft4,
     Draft6,

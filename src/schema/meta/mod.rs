@@ -5,14 +5,15 @@ use std::fmt;
 use super::pointer::Pointer;
 use crate::json::Json;
 
+mod apply;
 mod drafts;
 mod pattern;
+mod registry;
 mod rules;
 mod uri;
 mod walk;
 
 use drafts::Draft;
-use rules::Step;
 
 /// What is wrong with a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +23,10 @@ pub struct MetaError {
 }
 
 impl MetaError {
+    fn at(pointer: &Pointer, message: String) -> Self {
+        Self { message, pointer: pointer.as_str().to_owned() }
+    }
+
     /// The fault in the words of the official conversion.
     #[must_use]
     pub fn message(&self) -> &str {
@@ -56,11 +61,9 @@ pub fn check(schema: &Json) -> Result<(), MetaError> {
     rules::check(draft, schema).map_err(|fault| {
         let mut pointer = Pointer::default();
         for step in fault.steps.iter().rev() {
-            match step {
-                Step::Key(key) => pointer.enter(key),
-                Step::Index(index) => pointer.enter(&index.to_string()),
-            };
+            pointer.enter_step(*step);
         }
-        MetaError { message: fault.message(), pointer: pointer.as_str().to_owned() }
-    })
+        MetaError::at(&pointer, fault.message())
+    })?;
+    apply::check(draft, schema)
 }

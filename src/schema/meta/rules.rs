@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use super::drafts::Draft;
 use super::{pattern, uri, walk};
 use crate::json::{Json, Number, Object};
+use crate::schema::pointer::Step;
 
 /// What the value of a keyword has to be.
 #[derive(Debug, Clone, Copy)]
@@ -57,11 +58,6 @@ pub(super) struct Fault<'s> {
     pub(super) steps: Vec<Step<'s>>,
     subject: Subject<'s>,
     what: What,
-}
-
-pub(super) enum Step<'s> {
-    Key(&'s str),
-    Index(usize),
 }
 
 enum Subject<'s> {

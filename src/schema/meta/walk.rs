@@ -2,10 +2,11 @@
 
 use super::drafts::Draft;
 use crate::json::{Json, Object};
+use crate::schema::pointer::Step;
 
 /// The forms in which a keyword can hold schemas.
-#[derive(Clone, Copy)]
-enum Holds {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Holds {
     One,
     /// One if it is an object.
     OneObject,
@@ -17,7 +18,7 @@ enum Holds {
 }
 
 /// Which schemas `keyword` holds as far as identifiers, anchors and references are concerned.
-fn holds(draft: Draft, keyword: &str) -> Option<Holds> {
+pub(super) fn holds(draft: Draft, keyword: &str) -> Option<Holds> {
     use Draft::{Draft4, Draft6, Draft7, Draft201909, Draft202012, Unknown};
     let newest = matches!(draft, Draft202012 | Unknown);
     Some(match keyword {
@@ -44,33 +45,38 @@ fn holds(draft: Draft, keyword: &str) -> Option<Holds> {
     })
 }
 
-/// Calls `visit` with every schema directly inside a schema and its draft.
-pub(super) fn children<'s, E>(
-    draft: Draft,
-    members: &'s Object,
-    visit: &mut dyn FnMut(Draft, &'s Json) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut visit = |schema: &'s Json| visit(own_draft(draft, schema), schema);
+/// A schema directly inside another one: its place and its draft.
+pub(super) struct Child<'s> {
+    pub(super) keyword: &'s str,
+    pub(super) inner: Option<Step<'s>>,
+    pub(super) draft: Draft,
+    pub(super) schema: &'s Json,
+}
+
+/// The schemas directly inside a schema.
+pub(super) fn children(draft: Draft, members: &Object) -> Vec<Child<'_>> {
+    let mut found = Vec::new();
     for (keyword, value) in members.iter() {
         let Some(holds) = holds(draft, keyword) else { continue };
+        let mut add = |inner, schema| {
+            found.push(Child { keyword, inner, draft: own_draft(draft, schema), schema });
+        };
         match (holds, value) {
-            (Holds::One, _) | (Holds::OneOrArray, Json::Object(_)) | (Holds::OneObject, Json::Object(_)) => {
-                visit(value)?;
-            }
+            (Holds::One, _) | (Holds::OneOrArray | Holds::OneObject, Json::Object(_)) => add(None, value),
             (Holds::Array | Holds::OneOrArray, Json::Array(schemas)) => {
-                schemas.iter().try_for_each(&mut visit)?
+                schemas.iter().enumerate().for_each(|(index, schema)| add(Some(Step::Index(index)), schema));
             }
-            (Holds::ByName, Json::Object(schemas)) => {
-                schemas.iter().try_for_each(|(_, schema)| visit(schema))?;
-            }
-            (Holds::ObjectsByName, Json::Object(schemas)) => {
-                let mut objects = schemas.iter().filter(|(_, schema)| schema.as_object().is_some());
-                objects.try_for_each(|(_, schema)| visit(schema))?;
+            (Holds::ByName | Holds::ObjectsByName, Json::Object(schemas)) => {
+                for (name, schema) in schemas.iter() {
+                    if matches!(holds, Holds::ByName) || schema.as_object().is_some() {
+                        add(Some(Step::Key(name)), schema);
+                    }
+                }
             }
             _ => {}
         }
     }
-    Ok(())
+    found
 }
 
 /// The draft of `schema`, which stands inside one of `draft`.
@@ -91,18 +97,14 @@ pub(super) fn identifier(draft: Draft, members: &Object) -> Option<&str> {
 /// Collects the schemas inside `schema` that have a draft other than `outer` and an identifier.
 pub(super) fn foreign<'s>(draft: Draft, outer: Draft, schema: &'s Json, found: &mut Vec<(Draft, &'s Json)>) {
     let Some(members) = schema.as_object() else { return };
-    let visited = children(draft, members, &mut |own, schema| {
-        let named = schema.as_object().is_some_and(|members| {
-            identifier(draft, members).is_some() || identifier(own, members).is_some()
+    for child in children(draft, members) {
+        let named = child.schema.as_object().is_some_and(|members| {
+            identifier(draft, members).is_some() || identifier(child.draft, members).is_some()
         });
-        if named && own != outer && own != Draft::Unknown {
-            found.push((own, schema));
+        if named && child.draft != outer && child.draft != Draft::Unknown {
+            found.push((child.draft, child.schema));
         } else {
-            foreign(own, outer, schema, found);
+            foreign(child.draft, outer, child.schema, found);
         }
-        Ok::<(), std::convert::Infallible>(())
-    });
-    match visited {
-        Ok(()) => {}
     }
 }
