@@ -14,9 +14,16 @@ use crate::token::TokenId;
 /// Up to this many bytes shifting an array beats a heap.
 const SHORT: usize = 64;
 
-/// Appends the tokens of one pre-token.
-pub(super) fn merge(tables: &Tables, piece: &[u8], out: &mut Vec<TokenId>) {
-    if piece.len() <= SHORT { merge_short(tables, piece, out) } else { merge_long(tables, piece, out) }
+/// Appends the tokens of a pre-token, or of a part that no merge leaves.
+pub(super) fn merge(tables: &Tables, part: &[u8], out: &mut Vec<TokenId>) {
+    if part.len() > SHORT {
+        return merge_long(tables, part, out);
+    }
+    let mut symbols = Symbols::new();
+    if part.is_ascii() || !tables.atoms.start(tables, part, |id| symbols.push(tables, id)) {
+        symbols.set_bytes(tables, part);
+    }
+    symbols.merge(tables, out);
 }
 
 /// Whether merging the bytes of a token gives the token back.
@@ -26,40 +33,63 @@ pub(super) fn merges_to(tables: &Tables, token: &[u8], id: u32) -> bool {
     out == [TokenId(id)]
 }
 
-fn merge_short(tables: &Tables, piece: &[u8], out: &mut Vec<TokenId>) {
-    let mut ids = [0u32; SHORT];
-    // The rank of each token with the one after it.
-    let mut ranks = [NO_RANK; SHORT];
-    let mut len = piece.len();
-    for (id, byte) in ids.iter_mut().zip(piece) {
-        *id = tables.byte_ids[usize::from(*byte)];
+/// The symbols of a short piece.
+struct Symbols {
+    ids: [u32; SHORT],
+    /// The rank of each symbol with the one after it; [`NO_RANK`] for the last.
+    ranks: [u32; SHORT],
+    len: usize,
+}
+
+impl Symbols {
+    fn new() -> Self {
+        Self { ids: [0; SHORT], ranks: [NO_RANK; SHORT], len: 0 }
     }
-    for at in 1..len {
-        ranks[at - 1] = tables.pairs.rank(ids[at - 1], ids[at]);
+
+    fn push(&mut self, tables: &Tables, id: u32) {
+        self.ids[self.len] = id;
+        if self.len > 0 {
+            self.ranks[self.len - 1] = tables.pairs.rank(self.ids[self.len - 1], id);
+        }
+        self.len += 1;
     }
-    loop {
-        let mut at = 0;
-        let mut best = NO_RANK;
-        for (place, rank) in ranks[..len].iter().enumerate() {
-            if *rank < best {
-                (at, best) = (place, *rank);
+
+    fn set_bytes(&mut self, tables: &Tables, piece: &[u8]) {
+        self.len = piece.len();
+        for (id, byte) in self.ids.iter_mut().zip(piece) {
+            *id = tables.byte_ids[usize::from(*byte)];
+        }
+        for (rank, pair) in self.ranks.iter_mut().zip(piece.windows(2)) {
+            *rank = tables.pairs.rank_of_bytes(pair[0], pair[1], &tables.byte_ids);
+        }
+    }
+
+    fn merge(&mut self, tables: &Tables, out: &mut Vec<TokenId>) {
+        let Self { ids, ranks, len } = self;
+        loop {
+            let mut at = 0;
+            let mut best = NO_RANK;
+            for (place, rank) in ranks[..*len].iter().enumerate() {
+                if *rank < best {
+                    (at, best) = (place, *rank);
+                }
+            }
+            if best == NO_RANK {
+                break;
+            }
+            ids.copy_within(at + 2..*len, at + 1);
+            ranks.copy_within(at + 1..*len, at);
+            *len -= 1;
+            ids[at] = tables.result(best);
+            if at > 0 {
+                ranks[at - 1] = tables.pairs.rank(ids[at - 1], ids[at]);
+            }
+            if at + 1 < *len {
+                ranks[at] = tables.pairs.rank(ids[at], ids[at + 1]);
             }
         }
-        if best == NO_RANK {
-            break;
-        }
-        ids.copy_within(at + 2..len, at + 1);
-        ranks.copy_within(at + 1..len, at);
-        len -= 1;
-        ids[at] = tables.result(best);
-        if at > 0 {
-            ranks[at - 1] = tables.pairs.rank(ids[at - 1], ids[at]);
-        }
-        if at + 1 < len {
-            ranks[at] = tables.pairs.rank(ids[at], ids[at + 1]);
-        }
+        out.extend(ids[..*len].iter().map(|id| TokenId(*id)));
     }
-    out.extend(ids[..len].iter().map(|id| TokenId(*id)));
 }
 
 #[derive(Clone, Copy)]

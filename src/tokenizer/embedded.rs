@@ -30,20 +30,24 @@ fn read(data: &[u8]) -> Option<(Tables, Vec<(u32, String)>)> {
     let merges = read_merges(Bits::new(data.take(stream_len)?), &codes, merge_count)?;
     let added = read_added(&mut data)?;
 
-    let mut spans = Vec::with_capacity(FIRST_BYTE as usize + 256 + merges.len());
+    let first = FIRST_BYTE as usize;
     let mut bytes: Vec<u8> = Vec::with_capacity(1 << 20);
-    spans.resize(FIRST_BYTE as usize, 0..0);
+    // Where the bytes of each id start, and where the last one's end.
+    let mut places: Vec<u32> = vec![0; first];
     for number in 0..256 {
-        spans.push(number..number + 1);
-        bytes.push(byte_of_printable_order(number));
+        places.push(number);
+        bytes.push(byte_of_printable_order(number as usize));
     }
+    places.reserve(merges.len() + 1);
+    places.push(256);
     for merge in &merges {
-        let start = bytes.len();
-        bytes.extend_from_within(spans.get(merge.left as usize)?.clone());
-        bytes.extend_from_within(spans.get(merge.right as usize)?.clone());
-        spans.push(start..bytes.len());
+        for part in [merge.left, merge.right] {
+            let span = places.get(part as usize..part as usize + 2)?;
+            bytes.extend_from_within(span[0] as usize..span[1] as usize);
+        }
+        places.push(bytes.len() as u32);
     }
-    Some((Tables::new(&bytes, &spans, &merges, Words::Known).ok()?, added))
+    Some((Tables::new(bytes, places.get(1..)?, &merges, Words::Known).ok()?, added))
 }
 
 fn read_merges(mut bits: Bits<'_>, codes: &[PrefixCode], count: usize) -> Option<Vec<Merge>> {

@@ -44,8 +44,9 @@ impl Links {
         let mut rest = token;
         while !rest.is_empty() {
             let (part, after) = rest.split_at(character_len(rest));
-            let char = std::str::from_utf8(part).ok().and_then(|text| text.chars().next());
+            let char = whole_character(part);
             match (left, char) {
+                (Some((_, Some(left))), Some(right)) if left.is_ascii() && right.is_ascii() => {}
                 (Some((_, Some(left))), Some(right)) => set(&mut self.pairs, pair_bit(left, right)),
                 (Some((left, _)), _) => set(&mut self.seams, seam_bit(left[left.len() - 1], part[0])),
                 (None, _) => {}
@@ -56,9 +57,30 @@ impl Links {
     }
 
     /// Whether a token may contain the border between two characters, given with the bytes at the border.
+    /// Two ASCII characters always count as linked.
     pub(super) fn linked(&self, left: char, right: char, left_byte: u8, right_byte: u8) -> bool {
-        get(&self.pairs, pair_bit(left, right)) || get(&self.seams, seam_bit(left_byte, right_byte))
+        left_byte < 0x80 && right_byte < 0x80
+            || get(&self.pairs, pair_bit(left, right))
+            || self.seam(left_byte, right_byte)
     }
+
+    /// Whether a token may contain this border with only a part of one of the characters.
+    pub(super) fn seam(&self, left_byte: u8, right_byte: u8) -> bool {
+        get(&self.seams, seam_bit(left_byte, right_byte))
+    }
+}
+
+/// The character that these bytes are, unless they are a part of one.
+fn whole_character(bytes: &[u8]) -> Option<char> {
+    let tail = |byte: u8| u32::from(byte & 0x3F);
+    let code = match *bytes {
+        [a @ 0..0x80] => u32::from(a),
+        [a @ 0xC0..0xE0, b] => u32::from(a & 0x1F) << 6 | tail(b),
+        [a @ 0xE0..0xF0, b, c] => u32::from(a & 0x0F) << 12 | tail(b) << 6 | tail(c),
+        [a @ 0xF0..=0xFF, b, c, d] => u32::from(a & 0x07) << 18 | tail(b) << 12 | tail(c) << 6 | tail(d),
+        _ => return None,
+    };
+    char::from_u32(code)
 }
 
 /// The length of the character, or of the part of one, at the front of a token.

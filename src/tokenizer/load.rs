@@ -1,6 +1,6 @@
 //! Reads Hugging Face `tokenizer.json` files of this family.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -276,6 +276,11 @@ fn resolve_merges(list: &MergeList, ids: &HashMap<&str, u32>) -> Result<Vec<Merg
         joined.push_str(right);
         merges.push(Merge { left: id(left)?, right: id(right)?, result: id(&joined)? });
     }
+    // Of a pair that is given twice, the last rank counts, as in the format's own library.
+    let mut seen = HashSet::with_capacity(merges.len());
+    let last: Vec<bool> = merges.iter().rev().map(|merge| seen.insert((merge.left, merge.right))).collect();
+    let mut last = last.iter().rev();
+    merges.retain(|_| last.next() == Some(&true));
     Ok(merges)
 }
 
@@ -286,21 +291,31 @@ fn build(model: &WireModel, added: &[(u32, String)], merges: &[Merge]) -> Result
         let message = format!("a merge makes the added token {}", merge.result);
         return Err(LoadError::new(LoadErrorKind::AddedTokens, message));
     }
-    let mut bytes = Vec::new();
-    let mut spans = Vec::new();
-    for (spelling, id) in model.vocab.iter() {
-        if spans.len() <= id as usize {
-            spans.resize(id as usize + 1, 0..0);
+    let mut by_id: Vec<&str> = Vec::new();
+    for (spelling, id) in model.vocab.iter().filter(|(_, id)| !is_added(*id)) {
+        if by_id.len() <= id as usize {
+            by_id.resize(id as usize + 1, "");
         }
+        by_id[id as usize] = spelling;
+    }
+    let mut bytes: Vec<u8> = Vec::new();
+    let mut ends = Vec::with_capacity(by_id.len());
+    for spelling in by_id {
         let start = bytes.len();
-        let decoded: Option<Vec<u8>> = spelling.chars().map(byte_of_char).collect();
-        if let Some(decoded) = decoded.filter(|_| !is_added(id)) {
-            bytes.extend_from_slice(&decoded);
-            spans[id as usize] = start..bytes.len();
+        for char in spelling.chars() {
+            match byte_of_char(char) {
+                Some(byte) => bytes.push(byte),
+                None => {
+                    // Text cannot become this token.
+                    bytes.truncate(start);
+                    break;
+                }
+            }
         }
+        ends.push(bytes.len() as u32);
     }
     let words = if model.ignore_merges == Some(true) { Words::Every } else { Words::Merged };
-    Tables::new(&bytes, &spans, merges, words).map_err(|MissingByte(byte)| {
+    Tables::new(bytes, &ends, merges, words).map_err(|MissingByte(byte)| {
         LoadError::new(LoadErrorKind::Vocabulary, format!("the byte {byte:#04x} has no token"))
     })
 }

@@ -9,11 +9,12 @@
 
 mod added;
 mod alphabet;
+mod atoms;
 mod bpe;
 mod classes;
-mod encode;
 #[cfg(feature = "vocab")]
 mod embedded;
+mod encode;
 mod links;
 mod load;
 mod memo;
@@ -23,6 +24,7 @@ mod scan;
 #[doc(hidden)]
 pub mod slow;
 mod spellings;
+mod table;
 mod tables;
 mod words;
 

@@ -1,69 +1,82 @@
 //! From a pair of tokens to the rank of its merge.
 
+use super::table;
 use super::tables::{ID_LIMIT, Merge};
 
 /// Means: this pair does not merge. Greater than every rank.
 pub(super) const NO_RANK: u32 = u32::MAX;
 
-const BITS: u32 = ID_LIMIT.trailing_zeros();
-const EMPTY: u64 = u64::MAX;
+const ID_BITS: u32 = ID_LIMIT.trailing_zeros();
+const RANK_BITS: u32 = 64 - 2 * ID_BITS;
 
-/// An open-addressing table, at most half full. An entry is left token, right token and rank in one word.
+/// A hash table, and a plain one for pairs of ASCII bytes, with which nearly all merging starts.
 #[derive(Debug)]
 pub(super) struct Pairs {
+    /// Left token, right token and one more than the rank in one word; zero is empty.
     entries: Box<[u64]>,
     shift: u32,
+    /// By left and right byte.
+    ascii: Box<[u32; 1 << 14]>,
 }
 
 impl Pairs {
-    pub(super) fn new(merges: &[Merge]) -> Self {
-        let slots = (2 * merges.len()).next_power_of_two().max(2);
-        let mut table =
-            Self { entries: vec![EMPTY; slots].into_boxed_slice(), shift: 64 - slots.trailing_zeros() };
-        for (rank, merge) in (0..).zip(merges) {
-            table.insert(merge.left, merge.right, rank);
+    pub(super) fn new(merges: &[Merge], byte_ids: &[u32; 256]) -> Self {
+        let entries: Vec<u64> = (1..)
+            .zip(merges)
+            .map(|(rank, merge): (u64, _)| key(merge.left, merge.right) << RANK_BITS | rank)
+            .collect();
+        let (entries, shift) = table::build(&entries, |entry| hash(entry >> RANK_BITS), |entry| *entry == 0);
+        let mut pairs = Self { entries, shift, ascii: Box::new([NO_RANK; 1 << 14]) };
+        for left in 0..0x80 {
+            for right in 0..0x80 {
+                pairs.ascii[left << 7 | right] = pairs.rank(byte_ids[left], byte_ids[right]);
+            }
         }
-        table
-    }
-
-    /// A pair that occurs twice keeps its last rank, as in the tokenizer files' own loader.
-    fn insert(&mut self, left: u32, right: u32, rank: u32) {
-        let key = key(left, right);
-        let mut slot = self.slot(key);
-        while self.entries[slot] != EMPTY && self.entries[slot] >> BITS != key {
-            slot = (slot + 1) & (self.entries.len() - 1);
-        }
-        self.entries[slot] = key << BITS | u64::from(rank);
+        pairs
     }
 
     /// The rank of a pair's merge, or [`NO_RANK`].
+    #[inline]
     pub(super) fn rank(&self, left: u32, right: u32) -> u32 {
         let key = key(left, right);
-        let mut slot = self.slot(key);
+        let mut slot = (hash(key) >> self.shift) as usize;
         loop {
-            let entry = self.entries[slot];
-            if entry >> BITS == key {
-                return entry as u32 & (ID_LIMIT - 1);
+            let entry = self.entries[slot & (self.entries.len() - 1)];
+            if entry >> RANK_BITS == key && entry != 0 {
+                return (entry as u32 & ((1 << RANK_BITS) - 1)) - 1;
             }
-            if entry == EMPTY {
+            if entry == 0 {
                 return NO_RANK;
             }
-            slot = (slot + 1) & (self.entries.len() - 1);
+            slot += 1;
+        }
+    }
+
+    /// The rank of the pair of two bytes' tokens.
+    #[inline]
+    pub(super) fn rank_of_bytes(&self, left: u8, right: u8, byte_ids: &[u32; 256]) -> u32 {
+        if left | right < 0x80 {
+            self.ascii[usize::from(left) << 7 | usize::from(right)]
+        } else {
+            self.rank(byte_ids[usize::from(left)], byte_ids[usize::from(right)])
         }
     }
 
     /// Every pair with its rank, in no order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32, u32)> {
-        let part = |entry: u64, place: u32| (entry >> (place * BITS)) as u32 & (ID_LIMIT - 1);
-        let entries = self.entries.iter().filter(|entry| **entry != EMPTY);
-        entries.map(move |entry| (part(*entry, 2), part(*entry, 1), part(*entry, 0)))
-    }
-
-    fn slot(&self, key: u64) -> usize {
-        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+        let id = |entry: u64, shift: u32| (entry >> shift) as u32 & (ID_LIMIT - 1);
+        let entries = self.entries.iter().filter(|entry| **entry != 0);
+        entries.map(move |entry| {
+            let rank = (entry & ((1 << RANK_BITS) - 1)) as u32 - 1;
+            (id(*entry, RANK_BITS + ID_BITS), id(*entry, RANK_BITS), rank)
+        })
     }
 }
 
 fn key(left: u32, right: u32) -> u64 {
-    u64::from(left) << BITS | u64::from(right)
+    u64::from(left) << ID_BITS | u64::from(right)
+}
+
+fn hash(key: u64) -> u64 {
+    key.wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }

@@ -118,7 +118,14 @@ mod sse2 {
 
     use super::{Masks, WINDOW};
 
+    #[expect(unsafe_code, reason = "the intrinsics are unsafe to call without their target feature")]
     pub(in super::super) fn masks(window: &[u8; WINDOW]) -> Masks {
+        // SAFETY: SSE2 belongs to x86-64.
+        unsafe { sse2_masks(window) }
+    }
+
+    #[target_feature(enable = "sse2")]
+    fn sse2_masks(window: &[u8; WINDOW]) -> Masks {
         let mut masks = Masks::default();
         let (chunks, _) = window.as_chunks::<16>();
         for (place, chunk) in chunks.iter().enumerate() {
@@ -129,6 +136,7 @@ mod sse2 {
         masks
     }
 
+    #[target_feature(enable = "sse2")]
     fn add(masks: &mut Masks, bytes: __m128i, shift: usize) {
         let letter = within(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), b'a', b'z');
         let digit = within(bytes, b'0', b'9');
@@ -149,6 +157,7 @@ mod sse2 {
     }
 
     /// Which bytes lie in a range of ASCII.
+    #[target_feature(enable = "sse2")]
     fn within(bytes: __m128i, first: u8, last: u8) -> __m128i {
         // Moves the range to the lowest signed numbers, so that one comparison does.
         let moved = _mm_add_epi8(bytes, _mm_set1_epi8(0x80_u8.wrapping_sub(first) as i8));

@@ -1,9 +1,9 @@
 //! The flat tables of one vocabulary: token bytes, merges, whole words.
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::atoms::{Atoms, is_proper};
 use super::bpe;
 use super::links::Links;
 use super::pairs::Pairs;
@@ -46,6 +46,7 @@ pub(super) struct Tables {
     results: Box<[u32]>,
     pub(super) words: WordTable,
     pub(super) links: Links,
+    pub(super) atoms: Atoms,
     /// Words that the vocabulary wants as one token though their bytes merge to others. Hardly any vocabulary
     /// has one.
     pub(super) unmerged: HashMap<Box<[u8]>, u32>,
@@ -59,36 +60,32 @@ pub(super) struct Tables {
 pub(super) struct MissingByte(pub(super) u8);
 
 impl Tables {
-    /// Builds the tables from the bytes of each id (as a span of `bytes`, empty for ids that are not text) and
-    /// the merges in order of rank.
+    /// Builds the tables from the bytes of all ids, one after the other (none for ids that are not text), the
+    /// places where each id's bytes end, and the merges in order of rank.
     pub(super) fn new(
-        bytes: &[u8],
-        spans: &[Range<usize>],
+        bytes: Vec<u8>,
+        ends: &[u32],
         merges: &[Merge],
         word_rule: Words,
     ) -> Result<Self, MissingByte> {
-        let mut own_bytes = Vec::with_capacity(bytes.len());
-        let mut starts = Vec::with_capacity(spans.len() + 1);
+        let starts: Box<[u32]> = std::iter::once(0).chain(ends.iter().copied()).collect();
         let mut byte_ids = [u32::MAX; 256];
-        starts.push(0);
-        for (id, span) in (0..).zip(spans) {
-            let token = &bytes[span.clone()];
-            if let [byte] = token {
-                byte_ids[usize::from(*byte)] = id;
+        for (id, span) in (0..).zip(starts.windows(2)) {
+            if span[1] - span[0] == 1 {
+                byte_ids[usize::from(bytes[span[0] as usize])] = id;
             }
-            own_bytes.extend_from_slice(token);
-            starts.push(own_bytes.len() as u32);
         }
         if let Some(byte) = (0..=255).find(|byte| byte_ids[usize::from(*byte)] == u32::MAX) {
             return Err(MissingByte(byte));
         }
         let mut tables = Self {
-            bytes: own_bytes.into_boxed_slice(),
-            starts: starts.into_boxed_slice(),
+            bytes: bytes.into_boxed_slice(),
+            starts,
             byte_ids,
-            pairs: Pairs::new(merges),
+            pairs: Pairs::new(merges, &byte_ids),
             results: merges.iter().map(|merge| merge.result).collect(),
             words: WordTable::default(),
+            atoms: Atoms::default(),
             links: Links::default(),
             unmerged: HashMap::new(),
             word_rule,
@@ -102,6 +99,9 @@ impl Tables {
         }
         tables.words = WordTable::new(&tables, &words);
         tables.links = Links::new(&tables);
+        if is_proper(merges, tables.len()) {
+            tables.atoms = Atoms::new(&tables, &words);
+        }
         Ok(tables)
     }
 

@@ -1,5 +1,6 @@
 //! From the bytes of a whole pre-token, or of a part that is encoded on its own, to its token.
 
+use super::table;
 use super::tables::Tables;
 
 /// The first bytes of a word and its length as two numbers: equal for equal words only.
@@ -58,7 +59,7 @@ pub(super) struct WordTable {
     /// are the frequent ones, come first to their places.
     short: Box<[Entry]>,
     short_shift: u32,
-    /// Ids of longer words; the bytes are compared with the token's own.
+    /// One more than the ids of longer words; the bytes are compared with the token's own.
     long: Box<[u32]>,
     long_shift: u32,
 }
@@ -70,45 +71,33 @@ struct Entry {
     high: u64,
 }
 
+impl Entry {
+    fn hash(&self) -> u64 {
+        mix(self.low, self.high & KEY_MASK)
+    }
+}
+
 const ID_SHIFT: u32 = 44;
 const KEY_MASK: u64 = (1 << ID_SHIFT) - 1;
-const NONE: u32 = u32::MAX;
 
 impl WordTable {
     /// A table of these tokens, ascending by id.
     pub(super) fn new(tables: &Tables, words: &[u32]) -> Self {
-        let long_count = words.iter().filter(|id| tables.token(**id).len() > Key::SHORT).count();
-        let short_slots = (2 * (words.len() - long_count)).next_power_of_two().max(2);
-        let long_slots = (2 * long_count).next_power_of_two().max(2);
-        let mut table = Self {
-            short: vec![Entry::default(); short_slots].into_boxed_slice(),
-            short_shift: 64 - short_slots.trailing_zeros(),
-            long: vec![NONE; long_slots].into_boxed_slice(),
-            long_shift: 64 - long_slots.trailing_zeros(),
+        let keyed = |id: &u32| {
+            let token = tables.token(*id);
+            Key::of(token).filter(|_| token.len() <= Key::SHORT)
         };
-        for &id in words {
-            table.insert(id, tables.token(id));
-        }
-        table
-    }
-
-    fn insert(&mut self, id: u32, token: &[u8]) {
-        match Key::of(token).filter(|_| token.len() <= Key::SHORT) {
-            Some(key) => {
-                let mut slot = (key.hash() >> self.short_shift) as usize;
-                while self.short[slot].high != 0 {
-                    slot = (slot + 1) & (self.short.len() - 1);
-                }
-                self.short[slot] = Entry { low: key.low, high: key.high | u64::from(id) << ID_SHIFT };
-            }
-            None => {
-                let mut slot = (hash(token) >> self.long_shift) as usize;
-                while self.long[slot] != NONE {
-                    slot = (slot + 1) & (self.long.len() - 1);
-                }
-                self.long[slot] = id;
-            }
-        }
+        let short: Vec<Entry> = words
+            .iter()
+            .filter_map(|id| {
+                keyed(id).map(|key| Entry { low: key.low, high: key.high | u64::from(*id) << ID_SHIFT })
+            })
+            .collect();
+        let (short, short_shift) = table::build(&short, Entry::hash, |entry| entry.high == 0);
+        let long: Vec<u32> = words.iter().filter(|id| keyed(id).is_none()).map(|id| id + 1).collect();
+        let (long, long_shift) =
+            table::build(&long, |entry| hash(tables.token(entry - 1)), |entry| *entry == 0);
+        Self { short, short_shift, long, long_shift }
     }
 
     /// The token of a word with this key and this hash of the key.
@@ -130,10 +119,8 @@ impl WordTable {
     pub(super) fn find_long(&self, tables: &Tables, word: &[u8]) -> Option<u32> {
         let mut slot = (hash(word) >> self.long_shift) as usize;
         loop {
-            let id = self.long[slot & (self.long.len() - 1)];
-            if id == NONE {
-                return None;
-            }
+            let entry = self.long[slot & (self.long.len() - 1)];
+            let id = entry.checked_sub(1)?;
             if tables.token(id) == word {
                 return Some(id);
             }
