@@ -137,8 +137,18 @@ pub(super) fn from_external_url(url: String, at: &str, path: String) -> Result<I
 
 /// An image by media type and base64 data, as Messages has it.
 pub(super) fn from_base64(media_type: &str, data: &str, at: &str, path: String) -> Result<Image, RequestError> {
-    // Media types are matched exactly here, unlike those in data URLs.
-    let subtype = match media_type {
+    let subtype = check_media_type(media_type, &path)?;
+    let data = mend_padding(data);
+    if STANDARD.decode(data.as_ref()).is_err() {
+        return Err(refuse(&path, format!("{at}: base64 decode error")));
+    }
+    let url = format!("data:image/{subtype};base64,{data}");
+    Ok(Image { source: ImageSource::Data(url), detail: ImageDetail::High, path })
+}
+
+/// The subtype of a media type that Messages takes. It is matched exactly, unlike those in data URLs.
+pub(super) fn check_media_type(media_type: &str, path: &str) -> Result<&'static str, RequestError> {
+    Ok(match media_type {
         "image/jpeg" | "image/jpg" => "jpeg",
         "image/png" => "png",
         "image/gif" => "gif",
@@ -149,13 +159,7 @@ pub(super) fn from_base64(media_type: &str, data: &str, at: &str, path: String) 
             );
             return Err(RequestError::wrong_type(format!("{path}.source.media_type"), problem));
         }
-    };
-    let data = mend_padding(data);
-    if STANDARD.decode(data.as_ref()).is_err() {
-        return Err(refuse(&path, format!("{at}: base64 decode error")));
-    }
-    let url = format!("data:image/{subtype};base64,{data}");
-    Ok(Image { source: ImageSource::Data(url), detail: ImageDetail::High, path })
+    })
 }
 
 /// Base64 with the right number of `=` at its end. Data without any is left alone, because it may have been cut;

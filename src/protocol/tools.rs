@@ -297,11 +297,15 @@ pub(super) fn custom_arguments(input: String) -> Object {
 /// description.
 pub(super) fn declare_custom(
     name: String,
-    description: Option<String>,
+    description: Option<Json>,
     format: Option<Json>,
     path: String,
 ) -> Result<Declaration, RequestError> {
     check_name(&name, &path)?;
+    let description = match description {
+        Some(Json::String(description)) => Some(description),
+        _ => None,
+    };
     let grammar = format.as_ref().and_then(|format| {
         // Chat Completions has the grammar in an object of its own.
         let grammar = format.get("grammar").unwrap_or(format);

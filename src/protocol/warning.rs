@@ -30,6 +30,8 @@ warning_kinds! {
     EmptyList = "empty_list",
     /// A refusal counts as the assistant's text.
     Refusal = "refusal",
+    /// A file part has its fields in an object of their own.
+    NestedFile = "nested_file",
     /// A block of an unknown type was replaced by a note or dropped.
     UnknownBlock = "unknown_block",
     /// A block that only the vendor can use was dropped.

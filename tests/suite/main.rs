@@ -1,4 +1,6 @@
 //! All integration tests in one binary.
 
+mod fixture;
 mod fuzz_replay;
+mod golden;
 mod tokenizer;

@@ -31,8 +31,16 @@ pub(super) fn convert(
                     unsupported_image(context, &path)
                 }
             }
-            Part::File(_) if !takes_images => unsupported_image(context, &path),
-            Part::File(file) => Out::Image(convert_file(file, index, path)?),
+            Part::File { .. } if !takes_images => unsupported_image(context, &path),
+            Part::File { file, nested } => {
+                if nested {
+                    let note = "the file's fields stand in an object of their own";
+                    context.accept(WarningKind::NestedFile, &path, note, || {
+                        images::error(&path, format!(".messages[{index}]: {NO_FILE}"))
+                    })?;
+                }
+                Out::Image(convert_file(file, index, path)?)
+            }
             Part::Refusal(text) => {
                 context.accept(WarningKind::Refusal, &path, "a refusal counts as text", || unknown_part(&path, "refusal"))?;
                 Out::Text(text)
@@ -43,6 +51,8 @@ pub(super) fn convert(
     }
     Ok(conversation::Content(converted))
 }
+
+const NO_FILE: &str = "file must have a file_id or file_data";
 
 fn unsupported_image(context: &mut Context<'_>, path: &str) -> Out {
     context.note(WarningKind::UnknownBlock, path, "the model takes no images: a note stands in its place");
@@ -64,7 +74,7 @@ fn convert_file(file: File, index: usize, path: String) -> Result<conversation::
     let at = format!(".messages[{index}]");
     let refuse = |problem: &str| Err(images::error(&path, format!("{at}: {problem}")));
     match (file.file_id, file.file_data) {
-        (None, None) => refuse("file must have a file_id or file_data"),
+        (None, None) => refuse(NO_FILE),
         (Some(_), Some(_)) => refuse("file cannot have both file_id and file_data"),
         (Some(_), None) if file.filename.is_some() => {
             refuse("file cannot have filename when file_id is present")

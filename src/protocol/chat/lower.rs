@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use crate::conversation::{
     self, Call, Conversation, Message as Out, ParallelToolCalls, ResponseFormat as OutFormat, ToolKind,
 };
+use crate::json::Json;
 use crate::protocol::images::check_data_urls;
 use crate::protocol::sampling::{self, check_stop, check_stops};
 use crate::protocol::tools::{self, Choice, Declaration};
@@ -17,7 +18,7 @@ use crate::protocol::{
 
 use super::content::{convert, strip_billing_header};
 use super::{
-    AssistantMessage, Content, Message, Request, ResponseFormat, TextMessage, Tool, ToolCall, ToolChoice,
+    AssistantMessage, CallKind, Content, Message, Request, ResponseFormat, TextMessage, Tool, ToolCall, ToolChoice,
     ToolMessage,
 };
 
@@ -94,14 +95,8 @@ impl Request {
                 _ => ParallelToolCalls::Allowed,
             },
         };
-        let max_tokens = match (self.max_tokens, self.max_completion_tokens) {
-            (None, Some(limit)) if !context.is_strict() => {
-                let message = "max_completion_tokens counts as max_tokens";
-                context.note(WarningKind::MaxCompletionTokens, "max_completion_tokens", message);
-                Some(limit)
-            }
-            (max_tokens, _) => max_tokens,
-        };
+        let max_tokens =
+            self.max_tokens.or_else(|| max_completion_tokens(&mut context, self.max_completion_tokens.as_ref()));
         let sampling = sampling::Requested {
             n: self.n,
             presence_penalty: self.presence_penalty,
@@ -112,7 +107,7 @@ impl Request {
             top_logprobs: self.top_logprobs,
             max_tokens,
             seed: self.seed,
-            max_tokens_field: if self.max_tokens.is_some() { "max_tokens" } else { "max_completion_tokens" },
+            max_tokens_field: "max_tokens",
             clamps_max_tokens: false,
         };
         let sampling = sampling.resolve(&mut context, &conversation)?;
@@ -149,6 +144,24 @@ fn note_ignored(context: &mut Context<'_>, request: &Request) {
             context.note(WarningKind::Ignored, field, format!("{field} has no effect"));
         }
     }
+}
+
+/// The limit in the field that the official API ignores, if it is one.
+fn max_completion_tokens(context: &mut Context<'_>, limit: Option<&Json>) -> Option<u32> {
+    let limit = limit.filter(|_| !context.is_strict())?;
+    let path = "max_completion_tokens";
+    let bound = context.options.max_tokens_bound;
+    let tokens = match limit {
+        Json::Number(number) => number.as_u64().and_then(|limit| u32::try_from(limit).ok()),
+        _ => None,
+    };
+    let Some(tokens) = tokens.filter(|tokens| (1..=bound).contains(tokens)) else {
+        let message = format!("not a number of tokens from 1 to {bound}: there is no limit");
+        context.note(WarningKind::UnknownValue, path, message);
+        return None;
+    };
+    context.note(WarningKind::MaxCompletionTokens, path, "max_completion_tokens counts as max_tokens");
+    Some(tokens)
 }
 
 fn declare(context: &mut Context<'_>, tools: Vec<Tool>) -> Result<Vec<Declaration>, RequestError> {
@@ -377,7 +390,7 @@ fn convert_assistant(
                 let message = "Invalid assistant message: content or tool_calls must be set";
                 RequestError::new(ErrorKind::Message, &path, message)
             };
-            if let Some(text) = message.refusal.as_ref().and_then(crate::json::Json::as_str) {
+            if let Some(text) = message.refusal.as_ref().and_then(Json::as_str) {
                 context.accept(WarningKind::Refusal, &path, "the refusal counts as content", refusal)?;
                 Content::Text(text.to_owned())
             } else {
@@ -439,31 +452,29 @@ fn convert_calls(
 }
 
 fn convert_call(context: &mut Context<'_>, call: ToolCall, path: &str) -> Result<Call, RequestError> {
-    let ToolCall { id, kind, function, custom } = call;
+    let ToolCall { id, call } = call;
     let unknown = |kind: &str| {
         let problem = format!("unknown call type `{kind}`, expected `function`");
         RequestError::wrong_type(format!("{path}.type"), problem)
     };
-    match (kind.as_deref(), function, custom) {
-        (kind @ (Some("function") | None), Some(function), _) => {
-            if kind.is_none() {
-                context.accept(WarningKind::UntypedTool, path, "a call without type counts as one of a function", || {
+    match call {
+        CallKind::Function { call, typed } => {
+            if !typed {
+                let note = "a call without type counts as one of a function";
+                context.accept(WarningKind::UntypedTool, path, note, || {
                     RequestError::wrong_type(path, "missing field `type`")
                 })?;
             }
             let path = format!("{path}.function.arguments");
-            let arguments = tools::call_arguments(context, function.arguments, &path)?;
-            Ok(Call { id, name: function.name, arguments })
+            let arguments = tools::call_arguments(context, call.arguments, &path)?;
+            Ok(Call { id, name: call.name, arguments })
         }
-        (Some("custom"), _, Some(custom)) => {
-            context.accept(WarningKind::CustomTool, path, "a custom tool's call counts as one of a function", || {
-                unknown("custom")
-            })?;
-            Ok(Call { id, name: custom.name, arguments: tools::custom_arguments(custom.input) })
+        CallKind::Custom(call) => {
+            let note = "a custom tool's call counts as one of a function";
+            context.accept(WarningKind::CustomTool, path, note, || unknown("custom"))?;
+            Ok(Call { id, name: call.name, arguments: tools::custom_arguments(call.input) })
         }
-        (Some("custom"), _, None) => Err(RequestError::wrong_type(path, "missing field `custom`")),
-        (Some("function") | None, None, _) => Err(RequestError::wrong_type(path, "missing field `function`")),
-        (Some(other), ..) => Err(unknown(other)),
+        CallKind::Unknown(kind) => Err(unknown(&kind)),
     }
 }
 

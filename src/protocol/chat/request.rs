@@ -27,8 +27,8 @@ wire_structs! {
         top_logprobs: Option<u8>,
         /// The most tokens to generate, reasoning included.
         max_tokens: Option<u32>,
-        /// OpenAI's newer name of `max_tokens`. The official API ignores it.
-        max_completion_tokens: Option<u32>,
+        /// OpenAI's newer name of `max_tokens`. The official API ignores it, whatever it is.
+        max_completion_tokens: Option<Json>,
         /// How many answers to generate. The official API serves one.
         n: Option<u8>,
         /// Sampling seed.
@@ -129,18 +129,6 @@ wire_structs! {
         content: Option<Content>,
     }
 
-    /// A tool call in the history.
-    pub struct ToolCall {
-        /// What its result refers to.
-        id: String,
-        /// `function` or `custom`.
-        kind as "type": Option<String>,
-        /// The call of a function.
-        function: Option<FunctionCall>,
-        /// The call of a custom tool.
-        custom: Option<CustomCall>,
-    }
-
     /// The call of a function.
     pub struct FunctionCall {
         /// The function's name.
@@ -191,8 +179,8 @@ wire_structs! {
     pub struct CustomTool {
         /// Its name.
         name: String,
-        /// What it does.
-        description: Option<String>,
+        /// What it does, in a string.
+        description: Option<Json>,
         /// The form of the text.
         format: Option<Json>,
     }
@@ -204,7 +192,7 @@ wire_structs! {
         /// Its name; not used.
         name: Option<String>,
         /// Its description; not used.
-        description: Option<String>,
+        description: Option<Json>,
         /// Whether answers must follow the schema exactly.
         strict: Option<bool>,
     }
@@ -252,6 +240,46 @@ impl FromJson for Message {
     }
 }
 
+/// A tool call in the history.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// What its result refers to.
+    pub id: String,
+    /// What is called.
+    pub call: CallKind,
+}
+
+/// What a tool call calls.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallKind {
+    /// A function.
+    Function {
+        /// The call.
+        call: FunctionCall,
+        /// Whether it says `"type": "function"`.
+        typed: bool,
+    },
+    /// A custom tool.
+    Custom(CustomCall),
+    /// Anything else, by its type.
+    Unknown(String),
+}
+
+impl FromJson for ToolCall {
+    fn from_json(json: Json, at: Path<'_>) -> Result<Self, RequestError> {
+        let mut fields = Fields::of(json, at)?;
+        let id = fields.take("id", at)?;
+        let kind: Option<String> = fields.take("type", at)?;
+        let call = match kind.as_deref() {
+            None => CallKind::Function { call: fields.take("function", at)?, typed: false },
+            Some("function") => CallKind::Function { call: fields.take("function", at)?, typed: true },
+            Some("custom") => CallKind::Custom(fields.take("custom", at)?),
+            Some(other) => CallKind::Unknown(other.to_owned()),
+        };
+        Ok(Self { id, call })
+    }
+}
+
 /// What a message says.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
@@ -279,7 +307,12 @@ pub enum Part {
     /// `image_url`
     ImageUrl(ImageUrl),
     /// `file`
-    File(File),
+    File {
+        /// The file.
+        file: File,
+        /// Whether its fields stand in an object of their own, as OpenAI has them, and not in the part.
+        nested: bool,
+    },
     /// `refusal`
     Refusal(String),
     /// `input_audio`; its contents are not used.
@@ -295,9 +328,10 @@ impl FromJson for Part {
         Ok(match kind.as_str() {
             "text" => Self::Text(fields.take("text", at)?),
             "image_url" => Self::ImageUrl(fields.take("image_url", at)?),
-            // DeepSeek has the file's fields in the part, OpenAI in an object of their own.
-            "file" if fields.has("file") => Self::File(fields.take("file", at)?),
-            "file" => Self::File(File::from_json(fields.into_json(), at)?),
+            "file" if fields.has("file") && !fields.has("file_id") && !fields.has("file_data") => {
+                Self::File { file: fields.take("file", at)?, nested: true }
+            }
+            "file" => Self::File { file: File::from_json(fields.into_json(), at)?, nested: false },
             "refusal" => Self::Refusal(fields.take("refusal", at)?),
             "input_audio" => Self::InputAudio,
             _ => Self::Unknown(kind),

@@ -9,6 +9,11 @@ use super::{Block, ImageSource, ResultBlock, ResultContent};
 /// An image block at `path`. `at` is the block's place in the official API's messages.
 fn image(context: &mut Context<'_>, source: ImageSource, at: &str, path: String) -> Result<Part, RequestError> {
     if !context.profile.capabilities().images {
+        if let ImageSource::Base64 { media_type, .. } = &source
+            && context.is_strict()
+        {
+            images::check_media_type(media_type, &path)?;
+        }
         context.note(WarningKind::UnknownBlock, path, "the model takes no images: a note stands in its place");
         return Ok(Part::Text(UNSUPPORTED_IMAGE.to_owned()));
     }

@@ -199,11 +199,20 @@ pub enum Block {
     Unknown(String),
 }
 
-wire_structs! {
-    /// A tool named by reference.
-    pub struct ToolReference {
-        /// The tool's name.
-        name: String,
+/// A tool named by reference.
+struct ToolReference {
+    name: String,
+}
+
+impl FromJson for ToolReference {
+    fn from_json(json: Json, at: Path<'_>) -> Result<Self, RequestError> {
+        let mut fields = Fields::of(json, at)?;
+        let kind: String = fields.take("type", at)?;
+        if kind != "tool_reference" {
+            let problem = format!("unknown type `{kind}`, expected `tool_reference`");
+            return Err(RequestError::wrong_type(at.key("type"), problem));
+        }
+        fields.take("name", at).map(|name| Self { name })
     }
 }
 
@@ -380,6 +389,9 @@ impl FromJson for ToolChoice {
         let mut fields = Fields::of(json, at)?;
         let kind: String = fields.take("type", at)?;
         let name = if kind == "tool" { Some(fields.take::<String>("name", at)?) } else { None };
-        Ok(Self { kind, name, disable_parallel_tool_use: fields.take("disable_parallel_tool_use", at)? })
+        let has_switch = matches!(kind.as_str(), "auto" | "any" | "tool");
+        let disable_parallel_tool_use =
+            if has_switch { fields.take("disable_parallel_tool_use", at)? } else { None };
+        Ok(Self { kind, name, disable_parallel_tool_use })
     }
 }

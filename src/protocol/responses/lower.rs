@@ -14,7 +14,7 @@ use crate::protocol::{
 
 use super::items::Conversion;
 use super::tools::Declared;
-use super::{Input, Reasoning, Request, TextConfig, TextFormat, Tool, ToolChoice};
+use super::{FormatField, Input, Item, Reasoning, Request, TextConfig, TextFormat, Tool, ToolChoice};
 
 /// The settings that a Responses object repeats.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +74,7 @@ impl Request {
             Some(choice) => tools::resolve(&mut context, declared.tools, choice, thinking.is_on())?,
         };
         tools::normalize_message_tools(&mut messages, &tools);
-        let format = self.text.and_then(|text| text.format);
+        let format = self.text.map_or(FormatField::Absent, |text| text.format);
         let response_format = convert_format(&mut context, format, &messages)?;
         let has_format = response_format != ResponseFormat::Text;
         tools::check_strict_tools(&mut context, &tools, &tool_choice, has_format, "text.format")?;
@@ -153,22 +153,49 @@ fn note_ignored(context: &mut Context<'_>, request: &Request) {
 fn check_words(context: &mut Context<'_>, request: &Request) -> Result<(), RequestError> {
     const SUMMARIES: &[&str] = &["auto", "concise", "detailed"];
     const SIZES: &[&str] = &["low", "medium", "high"];
+    const EXECUTIONS: &[&str] = &["client", "server"];
     let reasoning = request.reasoning.as_ref();
     let summary = reasoning.and_then(|reasoning| reasoning.summary.as_deref());
     let generate_summary = reasoning.and_then(|reasoning| reasoning.generate_summary.as_deref());
     let verbosity = request.text.as_ref().and_then(|text| text.verbosity.as_deref());
-    let words = [
-        ("reasoning.summary", summary, SUMMARIES),
-        ("reasoning.generate_summary", generate_summary, SUMMARIES),
-        ("text.verbosity", verbosity, SIZES),
+    let mut words = vec![
+        ("reasoning.summary".to_owned(), summary, SUMMARIES),
+        ("reasoning.generate_summary".to_owned(), generate_summary, SUMMARIES),
+        ("text.verbosity".to_owned(), verbosity, SIZES),
     ];
+    for (tools, parent) in declarations(request) {
+        for (index, tool) in tools.iter().enumerate() {
+            let path = |field: &str| format!("{parent}tools[{index}].{field}");
+            match tool {
+                Tool::ToolSearch(search) => {
+                    words.push((path("execution"), search.execution.as_deref(), EXECUTIONS));
+                }
+                Tool::WebSearch { search, .. } => {
+                    words.push((path("search_context_size"), search.search_context_size.as_deref(), SIZES));
+                }
+                _ => {}
+            }
+        }
+    }
     for (path, word, known) in words {
         if let Some(word) = word.filter(|word| !known.contains(word)) {
             let problem = format!("unknown value `{word}`, expected one of `{}`", known.join("`, `"));
-            context.accept(WarningKind::UnknownValue, path, &problem, || RequestError::wrong_type(path, &problem))?;
+            context.accept(WarningKind::UnknownValue, &path, &problem, || RequestError::wrong_type(&path, &problem))?;
         }
     }
     Ok(())
+}
+
+/// All lists of tools in a request, each with what stands in front of `tools` in its place.
+fn declarations(request: &Request) -> Vec<(&[Tool], String)> {
+    let mut lists = vec![(request.tools.as_deref().unwrap_or_default(), String::new())];
+    if let Some(Input::Items(items)) = &request.input {
+        lists.extend(items.iter().enumerate().filter_map(|(index, item)| match item {
+            Item::ToolSearchOutput(output) => Some((output.tools.as_slice(), format!("input[{index}]."))),
+            _ => None,
+        }));
+    }
+    lists
 }
 
 /// The tool choice; `None` is the choice `none`.
@@ -248,12 +275,23 @@ fn convert_input(
 
 fn convert_format(
     context: &mut Context<'_>,
-    format: Option<TextFormat>,
+    format: FormatField,
     messages: &[Out],
 ) -> Result<ResponseFormat, RequestError> {
+    let format = match format {
+        FormatField::Absent => return Ok(ResponseFormat::Text),
+        FormatField::Null => {
+            let path = "text.format";
+            context.accept(WarningKind::UnknownValue, path, "no format counts as text", || {
+                RequestError::wrong_type(path, "expected an object, found null")
+            })?;
+            return Ok(ResponseFormat::Text);
+        }
+        FormatField::Format(format) => format,
+    };
     Ok(match format {
-        None | Some(TextFormat::Text) => ResponseFormat::Text,
-        Some(TextFormat::JsonObject) => {
+        TextFormat::Text => ResponseFormat::Text,
+        TextFormat::JsonObject => {
             if !mentions_json(messages) {
                 let message = "Response input messages must contain the word 'json' in some form to use 'text.format' \
                                of type 'json_object'.";
@@ -261,7 +299,7 @@ fn convert_format(
             }
             ResponseFormat::JsonObject
         }
-        Some(TextFormat::JsonSchema(format)) => {
+        TextFormat::JsonSchema(format) => {
             if format.name.is_none() {
                 let path = "text.format";
                 context.accept(WarningKind::UnknownValue, path, "the schema has no name", || {
@@ -272,7 +310,7 @@ fn convert_format(
                 tools::check_response_schema(context, &format.schema, format.strict, "text.format.schema")?;
             ResponseFormat::JsonSchema { schema: format.schema, enforced }
         }
-        Some(TextFormat::Regex(regex)) => {
+        TextFormat::Regex(regex) => {
             let path = "text.format.type";
             context.accept(WarningKind::UnknownValue, path, "a regular expression limits the answer", || {
                 RequestError::wrong_type(path, "unknown format `regex`, expected `text`, `json_object` or `json_schema`")

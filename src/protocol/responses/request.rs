@@ -187,8 +187,8 @@ wire_structs! {
     pub struct CustomTool {
         /// Its name.
         name: String,
-        /// What it does.
-        description: Option<String>,
+        /// What it does, in a string.
+        description: Option<Json>,
         /// The form of the text.
         format: Option<Json>,
     }
@@ -226,7 +226,7 @@ wire_structs! {
     /// The answer's form.
     pub struct TextConfig {
         /// The format.
-        format: Option<TextFormat>,
+        format: FormatField,
         /// `low`, `medium` or `high`; repeated in the response, without other effect.
         verbosity: Option<String>,
     }
@@ -474,6 +474,30 @@ impl FromJson for ToolChoice {
             }
             _ => Ok(Self::Other(kind)),
         }
+    }
+}
+
+/// The field `format`, which may be absent but, in the official API, not null.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FormatField {
+    /// Not there.
+    Absent,
+    /// `null`
+    Null,
+    /// A format.
+    Format(TextFormat),
+}
+
+impl FromJson for FormatField {
+    fn from_json(json: Json, at: Path<'_>) -> Result<Self, RequestError> {
+        match json {
+            Json::Null => Ok(Self::Null),
+            json => TextFormat::from_json(json, at).map(Self::Format),
+        }
+    }
+
+    fn absent(_: &str, _: Path<'_>) -> Result<Self, RequestError> {
+        Ok(Self::Absent)
     }
 }
 
