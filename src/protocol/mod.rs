@@ -176,12 +176,44 @@ pub struct Options {
     /// The largest body in bytes; [`MAX_BODY_BYTES`] by default. Lowering takes time and memory linear in the
     /// body.
     pub max_body_bytes: usize,
-    models: BTreeMap<String, &'static Profile>,
+    /// The model names that requests may use.
+    pub models: Models,
+}
+
+/// Model names, each with the version that serves it. The default has the official names and aliases.
+#[derive(Debug, Clone)]
+pub struct Models(BTreeMap<String, &'static Profile>);
+
+impl Default for Models {
+    fn default() -> Self {
+        let names = PROFILES.iter().flat_map(|&profile| profile.names().map(move |name| (name.to_owned(), profile)));
+        Self(names.collect())
+    }
+}
+
+impl Models {
+    /// Serves requests for the model `name` by `profile`, also where the name was known before.
+    pub fn insert(&mut self, name: impl Into<String>, profile: &'static Profile) {
+        self.0.insert(name.into(), profile);
+    }
+
+    /// The names in order, with their versions.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &'static Profile)> {
+        self.0.iter().map(|(name, profile)| (name.as_str(), *profile))
+    }
+
+    fn get(&self, name: &str) -> Result<&'static Profile, RequestError> {
+        self.0.get(name).copied().ok_or_else(|| {
+            let names: Vec<&str> = self.0.keys().map(String::as_str).collect();
+            let message =
+                format!("The supported API model names are {}, but you passed {name}.", names.join(", "));
+            RequestError::new(ErrorKind::Model, "model", message)
+        })
+    }
 }
 
 impl Default for Options {
     fn default() -> Self {
-        let names = PROFILES.iter().flat_map(|&profile| profile.names().map(move |name| (name.to_owned(), profile)));
         Self {
             policy: Policy::default(),
             default_thinking: true,
@@ -189,7 +221,7 @@ impl Default for Options {
             mark_tool_errors: false,
             max_tokens_bound: MAX_TOKENS_BOUND,
             max_body_bytes: MAX_BODY_BYTES,
-            models: names.collect(),
+            models: Models::default(),
         }
     }
 }
@@ -201,25 +233,11 @@ impl Options {
         Self { policy, ..Self::default() }
     }
 
-    /// Serves requests for the model `name` by `profile`, also where the name was known before.
+    /// Serves requests for the model `name` by `profile` too.
     #[must_use]
     pub fn with_model(mut self, name: impl Into<String>, profile: &'static Profile) -> Self {
-        self.models.insert(name.into(), profile);
+        self.models.insert(name, profile);
         self
-    }
-
-    /// The known model names in order, with their profiles.
-    pub fn models(&self) -> impl Iterator<Item = (&str, &'static Profile)> {
-        self.models.iter().map(|(name, profile)| (name.as_str(), *profile))
-    }
-
-    fn profile(&self, model: &str) -> Result<&'static Profile, RequestError> {
-        self.models.get(model).copied().ok_or_else(|| {
-            let names: Vec<&str> = self.models.keys().map(String::as_str).collect();
-            let message =
-                format!("The supported API model names are {}, but you passed {model}.", names.join(", "));
-            RequestError::new(ErrorKind::Model, "model", message)
-        })
     }
 }
 
@@ -351,7 +369,7 @@ struct Context<'o> {
 
 impl<'o> Context<'o> {
     fn new(options: &'o Options, model: &str) -> Result<Self, RequestError> {
-        Ok(Self { options, profile: options.profile(model)?, warnings: Vec::new() })
+        Ok(Self { options, profile: options.models.get(model)?, warnings: Vec::new() })
     }
 
     fn is_strict(&self) -> bool {

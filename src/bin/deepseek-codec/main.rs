@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use deepseek_codec::model::Profile;
-use deepseek_codec::protocol::{Api, Options, Policy};
+use deepseek_codec::protocol::{Api, Models, Options, Policy};
 
 mod diff;
 mod encode;
@@ -156,8 +156,8 @@ impl RequestOptions {
 /// The model version called `name`.
 fn profile(name: &str) -> Result<&'static Profile, Failure> {
     Profile::by_name(name).ok_or_else(|| {
-        let options = Options::default();
-        let names: Vec<&str> = options.models().map(|(name, _)| name).collect();
+        let models = Models::default();
+        let names: Vec<&str> = models.iter().map(|(name, _)| name).collect();
         Failure::new(format!("unknown model {name}; there are {}", names.join(", ")))
     })
 }
