@@ -1,0 +1,384 @@
+//! What the official conversion's engines take.
+//!
+//! It hands a pattern to two parsers. The first knows neither lookaround nor references to groups; where it meets
+//! one, the rest of the pattern is the second's alone, which is laxer. Whatever the first takes, the second reads as
+//! well, and sometimes refuses. One parser stands for both here: it is strict up to the first lookaround or
+//! reference.
+
+use std::collections::HashSet;
+
+use super::Reader;
+use super::properties;
+
+/// Whether `pattern` can be used.
+pub(in crate::schema::meta) fn is_usable(pattern: &str) -> bool {
+    let mut parser = Parser {
+        reader: Reader::new(pattern),
+        is_lax: false,
+        before: Before::Nothing,
+        groups: vec![Group { kind: Kind::Transparent, is_empty: true }],
+        captures: 0,
+        names: HashSet::new(),
+        highest_reference: None,
+        references: Vec::new(),
+        has_bell: false,
+    };
+    parser.pattern().is_some()
+}
+
+/// What stands before the current place.
+#[derive(Clone, Copy, PartialEq)]
+enum Before {
+    /// The start of an alternative.
+    Nothing,
+    /// Something that matches nothing and cannot be repeated: flags, an empty group.
+    Empty,
+    Item,
+    Lookaround,
+    Quantifier,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// `(?:`: the group is no more than what it contains.
+    Transparent,
+    Opaque,
+    Lookaround,
+}
+
+struct Group {
+    kind: Kind,
+    is_empty: bool,
+}
+
+struct Parser {
+    reader: Reader,
+    /// Whether the first lookaround or reference is behind us.
+    is_lax: bool,
+    before: Before,
+    /// The open groups, and the whole pattern.
+    groups: Vec<Group>,
+    captures: usize,
+    names: HashSet<String>,
+    /// The highest number of a group that is referred to.
+    highest_reference: Option<usize>,
+    references: Vec<String>,
+    /// Whether `\a` stands outside of classes. The translation refuses that, but a lax pattern is not translated.
+    has_bell: bool,
+}
+
+/// How deep groups may nest.
+const MAX_NESTING: usize = 64;
+
+/// `None` is a syntax error.
+type Parsed<T> = Option<T>;
+
+impl Parser {
+    fn pattern(&mut self) -> Parsed<()> {
+        while let Some(character) = self.reader.next() {
+            self.before = match character {
+                '(' => self.open()?,
+                ')' => self.close()?,
+                '|' => {
+                    self.groups.last_mut()?.is_empty = false;
+                    Before::Nothing
+                }
+                '*' | '+' | '?' => self.quantifier()?,
+                '{' => self.counts()?,
+                '[' => self.class()?,
+                '\\' => self.escape()?,
+                _ => Before::Item,
+            };
+            if !matches!(self.before, Before::Nothing | Before::Empty) {
+                self.groups.last_mut()?.is_empty = false;
+            }
+        }
+        let by_number = self.highest_reference.is_none_or(|number| number <= self.captures);
+        let by_name = self.references.iter().all(|name| self.names.contains(name));
+        let translated = self.is_lax || !self.has_bell;
+        (self.groups.len() == 1 && by_number && by_name && translated).then_some(())
+    }
+
+    /// The rest of a quantifier.
+    fn quantifier(&mut self) -> Parsed<Before> {
+        if self.before != Before::Item {
+            return None;
+        }
+        self.reader.eat("?");
+        self.reader.eat("+");
+        Some(Before::Quantifier)
+    }
+
+    /// `{`: a counted quantifier, or, where that makes no sense and the parser is lax, the character.
+    fn counts(&mut self) -> Parsed<Before> {
+        let start = self.reader.at;
+        let Some((low, high)) = self.bounds() else {
+            self.reader.at = start;
+            return self.is_lax.then_some(Before::Item);
+        };
+        match self.before {
+            Before::Nothing | Before::Quantifier if self.is_lax => {
+                self.reader.at = start;
+                Some(Before::Item)
+            }
+            // A quantifier of a quantifier is read by the first parser and taken for text by the second.
+            Before::Quantifier => Some(Before::Item),
+            Before::Item if self.is_lax || high.is_none_or(|high| low <= high) => self.quantifier(),
+            _ => None,
+        }
+    }
+
+    /// `n}`, `n,}`, `n,m}` and, if lax, `,m}`.
+    fn bounds(&mut self) -> Parsed<(u32, Option<u32>)> {
+        let number = |reader: &mut Reader, is_lax: bool| {
+            if !is_lax {
+                reader.run(char::is_whitespace);
+            }
+            let digits = reader.run(|character| character.is_ascii_digit());
+            if !is_lax {
+                reader.run(char::is_whitespace);
+            }
+            digits
+        };
+        let low = number(&mut self.reader, self.is_lax);
+        let has_comma = self.reader.eat(",");
+        let high = if has_comma { number(&mut self.reader, self.is_lax) } else { low.clone() };
+        if !self.reader.eat("}") || low.is_empty() && !(self.is_lax && has_comma) {
+            return None;
+        }
+        let low = if low.is_empty() { 0 } else { low.parse().ok()? };
+        Some((low, if high.is_empty() { None } else { Some(high.parse().ok()?) }))
+    }
+
+    fn open(&mut self) -> Parsed<Before> {
+        if self.groups.len() >= MAX_NESTING {
+            return None;
+        }
+        let kind = if ["?=", "?!", "?<=", "?<!"].iter().any(|opening| self.reader.eat(opening)) {
+            self.is_lax = true;
+            Kind::Lookaround
+        } else if self.reader.eat("?P<") || self.reader.eat("?<") {
+            self.name()?;
+            Kind::Opaque
+        } else if self.is_lax && self.reader.eat("?>") {
+            Kind::Opaque
+        } else if self.reader.eat("?") {
+            if !self.flags()? {
+                return Some(Before::Empty);
+            }
+            Kind::Transparent
+        } else {
+            self.captures += 1;
+            Kind::Opaque
+        };
+        self.groups.push(Group { kind, is_empty: true });
+        Some(Before::Nothing)
+    }
+
+    /// The rest of `(?<name>`.
+    fn name(&mut self) -> Parsed<()> {
+        let name = self.reader.run(|character| character != '>');
+        if !self.reader.eat(">") || name.is_empty() {
+            return None;
+        }
+        if !self.is_lax {
+            let is_name = name.chars().enumerate().all(|(index, character)| {
+                character == '_'
+                    || if index == 0 {
+                        character.is_alphabetic()
+                    } else {
+                        character.is_alphanumeric() || matches!(character, '.' | '[' | ']')
+                    }
+            });
+            if !is_name || self.names.contains(&name) {
+                return None;
+            }
+        }
+        self.captures += 1;
+        self.names.insert(name);
+        Some(())
+    }
+
+    /// The rest of `(?flags:` or `(?flags)`; whether a group begins.
+    fn flags(&mut self) -> Parsed<bool> {
+        let flags = self.reader.run(|character| !matches!(character, ':' | ')'));
+        let opens = match self.reader.next()? {
+            ':' => true,
+            _ if flags.is_empty() => return None,
+            _ => false,
+        };
+        let (on, off) = match flags.split_once('-') {
+            Some((on, off)) => (on, Some(off)),
+            None => (flags.as_str(), None),
+        };
+        if !on.chars().all(|flag| "imsUuRx".contains(flag)) {
+            return None;
+        }
+        // Unicode mode cannot be switched off.
+        if off.is_some_and(|off| {
+            (off.is_empty() && !self.is_lax) || !off.chars().all(|flag| "imsURx".contains(flag))
+        }) {
+            return None;
+        }
+        let mut seen = HashSet::new();
+        if !self.is_lax && !flags.chars().all(|flag| seen.insert(flag)) {
+            return None;
+        }
+        Some(opens)
+    }
+
+    fn close(&mut self) -> Parsed<Before> {
+        if self.groups.len() == 1 {
+            return None;
+        }
+        let group = self.groups.pop()?;
+        Some(match group.kind {
+            Kind::Lookaround => Before::Lookaround,
+            Kind::Transparent if group.is_empty => Before::Empty,
+            Kind::Transparent | Kind::Opaque => Before::Item,
+        })
+    }
+
+    /// An escape outside of classes.
+    fn escape(&mut self) -> Parsed<Before> {
+        let character = self.reader.next()?;
+        match character {
+            '0'..='9' => {
+                self.is_lax = true;
+                let digits = self.reader.run(|character| character.is_ascii_digit());
+                let number = format!("{character}{digits}").parse().unwrap_or(usize::MAX);
+                if number == 0 {
+                    return None;
+                }
+                self.highest_reference = self.highest_reference.max(Some(number));
+            }
+            'b' if self.reader.peek() == Some('{') && !self.is_lax => self.boundary()?,
+            'b' | 'B' | 'A' | 'z' | '<' | '>' => {}
+            'd' | 'D' | 's' | 'S' | 'w' | 'W' => {}
+            'p' | 'P' => self.property()?,
+            'Z' | 'h' | 'H' | 'R' | 'O' | 'N' if self.is_lax => {}
+            'K' | 'G' if self.is_lax => return Some(Before::Lookaround),
+            'k' if self.is_lax => {
+                if !self.reader.eat("<") {
+                    return None;
+                }
+                let name = self.reader.run(|character| character.is_alphanumeric() || character == '_');
+                if !self.reader.eat(">") {
+                    return None;
+                }
+                match name.parse() {
+                    Ok(number) => self.highest_reference = self.highest_reference.max(Some(number)),
+                    Err(_) => self.references.push(name),
+                }
+            }
+            'a' => self.has_bell = true,
+            other => {
+                self.literal(other)?;
+            }
+        }
+        Some(Before::Item)
+    }
+
+    /// The rest of `\b{`: a special boundary, unless it is a quantifier.
+    fn boundary(&mut self) -> Parsed<()> {
+        let is_name = |character: char| character.is_ascii_alphabetic() || character == '-';
+        if !self.reader.peek_at(1).is_some_and(is_name) {
+            return Some(());
+        }
+        self.reader.eat("{");
+        let name = self.reader.run(is_name);
+        let known = matches!(name.as_str(), "start" | "end" | "start-half" | "end-half");
+        (known && self.reader.eat("}")).then_some(())
+    }
+
+    /// The code point of an escape of one character that begins with `first`.
+    fn literal(&mut self, first: char) -> Parsed<u32> {
+        match first {
+            'f' => Some(0x0C),
+            'n' => Some(0x0A),
+            'r' => Some(0x0D),
+            't' => Some(0x09),
+            'v' => Some(0x0B),
+            'e' if self.is_lax => Some(0x1B),
+            'x' => self.code(2),
+            'u' => self.code(4),
+            'U' => self.code(8),
+            'c' if !self.is_lax => {
+                self.reader.next().filter(char::is_ascii_alphabetic).map(|letter| letter as u32 % 32)
+            }
+            other if other.is_ascii_alphanumeric() => None,
+            other => (self.is_lax || other.is_ascii()).then_some(other as u32),
+        }
+    }
+
+    /// The rest of `\x`, `\u` or `\U`: some digits, or digits in braces.
+    fn code(&mut self, digits: usize) -> Parsed<u32> {
+        let value = if self.reader.eat("{") {
+            let start = self.reader.at;
+            let value = self.reader.hex_in_braces()?;
+            if self.reader.at - start > 9 {
+                return None;
+            }
+            value
+        } else {
+            self.reader.hex(digits)?
+        };
+        char::from_u32(value).map(u32::from)
+    }
+
+    /// The rest of `\p`: `{Name}` or one letter.
+    fn property(&mut self) -> Parsed<()> {
+        let name = if self.reader.eat("{") {
+            let name = self.reader.run(|character| character != '}');
+            if !self.reader.eat("}") {
+                return None;
+            }
+            name
+        } else {
+            self.reader.next()?.to_string()
+        };
+        properties::is_known(&name).then_some(())
+    }
+
+    /// The rest of a class. In both parsers a bracket inside is text, because the official conversion escapes it.
+    fn class(&mut self) -> Parsed<Before> {
+        self.reader.eat("^");
+        // A closing bracket in front is text for both parsers, though not for ECMA-262.
+        let mut first = true;
+        while first || !self.reader.eat("]") {
+            let start = if first && self.reader.eat("]") { Some(']' as u32) } else { self.class_atom()? };
+            first = false;
+            if self.reader.peek() != Some('-') || matches!(self.reader.peek_at(1), Some(']')) {
+                continue;
+            }
+            if start.is_none() && self.reader.peek_at(1) == Some('-') {
+                // `[\w--z]`: both hyphens are text.
+                self.reader.eat("--");
+                continue;
+            }
+            self.reader.next();
+            let end = self.class_atom()?;
+            if start? > end? {
+                return None;
+            }
+        }
+        Some(Before::Item)
+    }
+
+    /// The code point of one member of a class, or `None` inside for a set such as `\d`.
+    fn class_atom(&mut self) -> Parsed<Option<u32>> {
+        let character = self.reader.next()?;
+        if character != '\\' {
+            return Some(Some(character as u32));
+        }
+        match self.reader.next()? {
+            'd' | 'D' | 's' | 'S' | 'w' | 'W' => Some(None),
+            'p' | 'P' => self.property().map(|()| None),
+            'a' => Some(Some(0x07)),
+            'h' | 'H' if self.is_lax => Some(None),
+            'b' if self.is_lax => Some(Some(0x08)),
+            '<' | '>' if !self.is_lax => None,
+            other => self.literal(other).map(Some),
+        }
+    }
+}
