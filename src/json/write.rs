@@ -110,21 +110,54 @@ pub(crate) fn write_string(text: &str, out: &mut dyn Write) -> fmt::Result {
 }
 
 fn write_float(value: f64, style: Style, out: &mut dyn Write) -> fmt::Result {
-    // `{:e}` gives the shortest digits that read back to the same double: `-1.25e-7`.
-    let shortest = format!("{value:e}");
-    let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or_default();
+    let (digits, exponent) = shortest_digits(value.abs());
+    if value.is_sign_negative() {
+        out.write_char('-')?;
+    }
     let smallest_plain = if style == Style::Python { -4 } else { -5 };
     if (smallest_plain..=15).contains(&exponent) {
-        // Plain notation of the same digits; Rust's own `{}` never uses an exponent.
-        let plain = format!("{value}");
-        out.write_str(&plain)?;
-        return if plain.contains('.') { Ok(()) } else { out.write_str(".0") };
+        return write_plain(&digits, exponent, out);
     }
-    out.write_str(mantissa)?;
+    let (first, rest) = digits.split_at(1);
+    out.write_str(first)?;
+    if !rest.is_empty() {
+        write!(out, ".{rest}")?;
+    }
     match exponent {
         0.. => write!(out, "e+{exponent:02}"),
         _ if style == Style::Python => write!(out, "e-{:02}", -exponent),
         _ => write!(out, "e-{}", -exponent),
     }
+}
+
+/// Writes digits without an exponent; there is always a digit on both sides of the point.
+fn write_plain(digits: &str, exponent: i32, out: &mut dyn Write) -> fmt::Result {
+    let Ok(exponent) = usize::try_from(exponent) else {
+        let zeros = exponent.unsigned_abs() as usize - 1;
+        return write!(out, "0.{:0<zeros$}{digits}", "");
+    };
+    let whole = exponent + 1;
+    match digits.get(whole..) {
+        None | Some("") => write!(out, "{digits:0<whole$}.0"),
+        Some(fraction) => write!(out, "{}.{fraction}", &digits[..whole]),
+    }
+}
+
+/// The shortest digits that read back to the same double, without zeros at either end, and the decimal exponent of
+/// the first.
+///
+/// They come from serde_json's printer and not from `{:e}`: where two candidates are equally short and equally
+/// near, such as 2081957764757468.2 and 2081957764757468.3, it takes the even one, and Rust's own does not.
+fn shortest_digits(value: f64) -> (String, i32) {
+    let text = serde_json::Number::from_f64(value).map(|number| number.to_string()).unwrap_or_default();
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let significant = digits.trim_start_matches('0');
+    if significant.is_empty() {
+        return ("0".to_owned(), 0);
+    }
+    let leading_zeros = (digits.len() - significant.len()) as i32;
+    let exponent = exponent.parse::<i32>().unwrap_or_default() + whole.len() as i32 - 1 - leading_zeros;
+    (significant.trim_end_matches('0').to_owned(), exponent)
 }
