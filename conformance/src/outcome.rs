@@ -90,7 +90,9 @@ impl Outcome {
     pub fn summary(&self) -> String {
         match self {
             Self::Refused(Refusal { status, message: Some(message) }) => format!("{status} {message}"),
-            Self::Refused(Refusal { status, message: None }) => format!("{status} (the wire types refuse the body)"),
+            Self::Refused(Refusal { status, message: None }) => {
+                format!("{status} (the wire types refuse the body)")
+            }
             Self::Accepted(accepted) => format!("200 prompt of {} bytes", accepted.prompt.len()),
         }
     }

@@ -14,6 +14,10 @@ use tokenizers::Tokenizer;
 
 use crate::outcome::{Accepted, Api, Outcome, Refusal, Sampling};
 
+/// Ids that V4.1 names anew, spelled as the reference spells them.
+const V41_SYSTEM: u64 = 128_799;
+const V41_IMAGE: u64 = 129_264;
+
 /// The reference with the tokenizers of both models; by default without, so that it renders only.
 #[derive(Default)]
 pub struct Reference {
@@ -22,17 +26,27 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// A reference with `v4.json` and `v41.json` from a folder.
-    pub fn load(folder: &Path) -> Result<Self, String> {
+    /// A reference that tokenizes with the V4 tokenizer.json at `path`. V4.1 has the same base vocabulary and other
+    /// names for a few added tokens.
+    pub fn load(path: &Path) -> Result<Self, String> {
         // The regions of a prompt are short: threads would cost more than they save.
         tokenizers::utils::parallelism::set_parallelism(false);
-        let load = |name: &str| {
-            let path = folder.join(name);
-            Tokenizer::from_file(&path)
-                .map(|tokenizer| Some(PromptTokenizer::new(&tokenizer)))
-                .map_err(|error| format!("{}: {error}", path.display()))
+        let explain = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let text = std::fs::read_to_string(path).map_err(|error| explain(&error))?;
+        let mut json: Value = serde_json::from_str(&text).map_err(|error| explain(&error))?;
+        let prepare = |json: &Value| {
+            let tokenizer: Tokenizer = json.to_string().parse().map_err(|error| explain(&error))?;
+            Ok::<_, String>(Some(PromptTokenizer::new(&tokenizer)))
         };
-        Ok(Self { v4: load("v4.json")?, v41: load("v41.json")? })
+        let v4 = prepare(&json)?;
+        for token in json["added_tokens"].as_array_mut().into_iter().flatten() {
+            match token["id"].as_u64() {
+                Some(V41_SYSTEM) => token["content"] = "<｜System｜>".into(),
+                Some(V41_IMAGE) => token["content"] = "<｜image｜>".into(),
+                _ => {}
+            }
+        }
+        Ok(Self { v4, v41: prepare(&json)? })
     }
 
     pub fn has_tokenizers(&self) -> bool {
@@ -68,20 +82,26 @@ impl Reference {
 
     fn accepted(&self, request: &ConversationRequest, tokenize: bool) -> Accepted {
         let (model, rendered, tokenizer) = match request.model_version {
-            ModelVersion::DeepseekV4Pro => {
-                ("DeepSeek-V4-Pro", DeepseekV4Encoding::new().render_conversation(&request.conversation), &self.v4)
-            }
-            _ => {
-                ("DeepSeek-V4.1-Flash", DeepseekV41Encoding::new().render_conversation(&request.conversation), &self.v41)
-            }
+            ModelVersion::DeepseekV4Pro => (
+                "DeepSeek-V4-Pro",
+                DeepseekV4Encoding::new().render_conversation(&request.conversation),
+                &self.v4,
+            ),
+            _ => (
+                "DeepSeek-V4.1-Flash",
+                DeepseekV41Encoding::new().render_conversation(&request.conversation),
+                &self.v41,
+            ),
         };
         let RenderedPrompt { prompt, special_ranges, image_sources } = rendered;
         let ids = match tokenizer {
             Some(tokenizer) if tokenize => tokenizer.encode_ids(&prompt, &special_ranges).ok(),
             _ => None,
         };
-        let special =
-            special_ranges.iter().map(|range| (range.start, range.end, prompt[range.clone()].to_owned())).collect();
+        let special = special_ranges
+            .iter()
+            .map(|range| (range.start, range.end, prompt[range.clone()].to_owned()))
+            .collect();
         let inference = &request.inference_options;
         Accepted {
             model: model.to_owned(),

@@ -128,24 +128,36 @@ fn one(sides: &Sides, plan: Plan, number: u64, totals: &mut Totals) {
         },
         Outcome::Refused(_) => {}
     }
-    let class = match compare_strict(sides, case.api, &body, &reference, tokenize) {
-        Verdict::Equal => match &reference {
-            Outcome::Accepted(_) => Class::Accepted,
-            Outcome::Refused(Refusal { message: Some(_), .. }) => Class::Refused,
-            Outcome::Refused(_) => Class::Unreadable,
-        },
-        Verdict::Explained(id) => Class::Divergent(id),
-        Verdict::Unexplained(differences) => {
-            totals.note(&case, "strict", differences);
-            Class::Unexplained
-        }
-    };
+    let verdict = compare_strict(sides, case.api, &body, &reference, tokenize);
+    let class = Class::of(&verdict, &reference);
+    if let Verdict::Unexplained(differences) = verdict {
+        totals.note(&case, "strict", differences);
+    }
     match compare_lenient(sides, case.api, &body, &reference, tokenize) {
         Verdict::Equal => {}
         Verdict::Explained(id) => *totals.lenient.entry(id).or_default() += 1,
         Verdict::Unexplained(differences) => totals.note(&case, "lenient", differences),
     }
     *totals.classes.entry((case.api, model(&case.body), class)).or_default() += 1;
+}
+
+/// The class of one case under the strict policy.
+pub fn class_of(sides: &Sides, case: &Case) -> Class {
+    let body = case.text();
+    let reference = sides.reference.run(case.api, &body, false);
+    Class::of(&compare_strict(sides, case.api, &body, &reference, false), &reference)
+}
+
+impl Class {
+    fn of(verdict: &Verdict, reference: &Outcome) -> Self {
+        match (verdict, reference) {
+            (Verdict::Explained(id), _) => Self::Divergent(id),
+            (Verdict::Unexplained(_), _) => Self::Unexplained,
+            (Verdict::Equal, Outcome::Accepted(_)) => Self::Accepted,
+            (Verdict::Equal, Outcome::Refused(Refusal { message: Some(_), .. })) => Self::Refused,
+            (Verdict::Equal, Outcome::Refused(_)) => Self::Unreadable,
+        }
+    }
 }
 
 enum Verdict {
@@ -167,7 +179,9 @@ fn compare_lenient(sides: &Sides, api: Api, body: &str, reference: &Outcome, tok
     }
     let ours = sides.subject.lenient(api, body, tokenize).0;
     let mut differences = reference.differences(&ours);
-    differences.retain(|difference| matches!(difference.field, "refused" | "model" | "prompt" | "special" | "ids" | "images"));
+    differences.retain(|difference| {
+        matches!(difference.field, "refused" | "model" | "prompt" | "special" | "ids" | "images")
+    });
     judge(api, body, reference, &ours, differences, explain_lenient)
 }
 
@@ -198,7 +212,9 @@ fn minimize(sides: &Sides, plan: Plan, finding: &mut Finding) {
             _ => compare_lenient(sides, case.api, text, &reference, true),
         };
         match verdict {
-            Verdict::Unexplained(differences) if signature(case.api, finding.policy, &differences) == finding.signature => {
+            Verdict::Unexplained(differences)
+                if signature(case.api, finding.policy, &differences) == finding.signature =>
+            {
                 Some(differences)
             }
             _ => None,
@@ -219,7 +235,11 @@ fn signature(api: Api, policy: &str, differences: &[Difference]) -> String {
         .map(|difference| match difference.field {
             "refused" => format!("refused as {}", refusal_name(&difference.ours)),
             "accepted" => format!("accepted, not {}", refusal_name(&difference.reference)),
-            "message" => format!("{} instead of {}", refusal_name(&difference.ours), refusal_name(&difference.reference)),
+            "message" => format!(
+                "{} instead of {}",
+                refusal_name(&difference.ours),
+                refusal_name(&difference.reference)
+            ),
             field => field.to_owned(),
         })
         .collect();

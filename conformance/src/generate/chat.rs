@@ -1,16 +1,40 @@
 //! Chat Completions requests.
 
 use super::dice::Dice;
-use super::json::{Use, any_schema, arguments, arguments_text, bad_schema, bad_strict_schema, object_schema, value};
+use super::json::{
+    Use, any_schema, arguments, arguments_text, bad_schema, bad_strict_schema, object_schema, value,
+};
 use super::text::{bad_tool_name, call_id, some_text, text, tool_name};
-use super::{boolean, effort, ignored_fields, image, max_tokens, model, number, optional, temperature, thinking, top_logprobs, top_p};
+use super::{
+    boolean, effort, ignored_fields, image, max_tokens, model, number, optional, temperature, thinking,
+    top_logprobs, top_p,
+};
 use crate::body::Node;
 use crate::object;
 
 const IGNORED: &[&str] = &[
-    "max_completion_tokens", "metadata", "store", "service_tier", "user", "user_id", "logit_bias", "modalities", "audio",
-    "prediction", "web_search_options", "functions", "function_call", "verbosity", "safety_identifier", "prompt_cache_key",
-    "prompt_cache_retention", "extra_body", "top_k", "chat_template_kwargs", "reasoning", "enable_thinking",
+    "max_completion_tokens",
+    "metadata",
+    "store",
+    "service_tier",
+    "user",
+    "user_id",
+    "logit_bias",
+    "modalities",
+    "audio",
+    "prediction",
+    "web_search_options",
+    "functions",
+    "function_call",
+    "verbosity",
+    "safety_identifier",
+    "prompt_cache_key",
+    "prompt_cache_retention",
+    "extra_body",
+    "top_k",
+    "chat_template_kwargs",
+    "reasoning",
+    "enable_thinking",
 ];
 
 pub(super) fn request(dice: &mut Dice) -> Node {
@@ -61,7 +85,14 @@ pub(super) fn request(dice: &mut Dice) -> Node {
     }
     optional(&mut body, dice, 0.12, "seed", |dice| {
         if dice.fault("seed") {
-            return number(dice.pick(&["9223372036854775808", "18446744073709551615", "-1", "1.5", "18446744073709551616", "\"7\""]));
+            return number(dice.pick(&[
+                "9223372036854775808",
+                "18446744073709551615",
+                "-1",
+                "1.5",
+                "18446744073709551616",
+                "\"7\"",
+            ]));
         }
         number(dice.pick(&["0", "1", "42", "9223372036854775807"]))
     });
@@ -125,12 +156,18 @@ fn tools(body: &mut Node, dice: &mut Dice) -> Vec<String> {
         let name = fresh_name(dice, &names);
         let mut function = object! { "name": name.clone() };
         function_fields(&mut function, dice, strict);
-        let kind = if dice.fault("tool type") { dice.pick(&["custom", "web_search", "", "Function"]) } else { "function" };
+        let kind = if dice.fault("tool type") {
+            dice.pick(&["custom", "web_search", "", "Function"])
+        } else {
+            "function"
+        };
         let mut tool = object! { "type": kind, "function": function };
         if dice.fault("tool shape") {
             tool = match dice.below(4) {
                 0 => object! { "type": "function" },
-                1 => object! { "type": "function", "name": name.clone(), "parameters": object! { "type": "object" } },
+                1 => {
+                    object! { "type": "function", "name": name.clone(), "parameters": object! { "type": "object" } }
+                }
                 2 => object! { "type": "custom", "custom": object! { "name": name.clone() } },
                 _ => object! { "function": object! { "name": name.clone() } },
             };
@@ -172,7 +209,9 @@ pub(super) fn function_fields(function: &mut Node, dice: &mut Dice, strict: bool
     if strict {
         function.set("strict", true);
     } else {
-        optional(function, dice, 0.2, "strict", |dice| if dice.fault("boolean") { "no".into() } else { Node::Bool(false) });
+        optional(function, dice, 0.2, "strict", |dice| {
+            if dice.fault("boolean") { "no".into() } else { Node::Bool(false) }
+        });
     }
     if dice.chance(0.05) {
         function.set("x-extra", value(dice, 1));
@@ -185,7 +224,9 @@ fn tool_choice(dice: &mut Dice, names: &[String], thinks: bool) -> Node {
         return match dice.below(8) {
             0 => named("nobody"),
             1 => object! { "type": "custom", "custom": object! { "name": "f" } },
-            2 => object! { "type": "allowed_tools", "allowed_tools": object! { "mode": "auto", "tools": Node::Array(Vec::new()) } },
+            2 => {
+                object! { "type": "allowed_tools", "allowed_tools": object! { "mode": "auto", "tools": Node::Array(Vec::new()) } }
+            }
             3 => "any".into(),
             4 => object! { "type": "function" },
             5 => object! { "type": "function", "name": "f" },
@@ -211,7 +252,9 @@ fn response_format(dice: &mut Dice, prefix: bool) -> Node {
             0 => object! { "type": "grammar", "grammar": "x" },
             1 => object! { "type": "json_schema" },
             2 => object! { "type": "json_schema", "json_schema": object! { "name": "x" } },
-            3 => object! { "type": "json_schema", "json_schema": object! { "name": "x", "schema": bad_schema(dice) } },
+            3 => {
+                object! { "type": "json_schema", "json_schema": object! { "name": "x", "schema": bad_schema(dice) } }
+            }
             4 => object! { "type": "regex" },
             _ => "json_object".into(),
         };
@@ -239,7 +282,9 @@ fn response_format(dice: &mut Dice, prefix: bool) -> Node {
             optional(&mut format, dice, 0.2, "description", |dice| text(dice).into());
             object! { "type": "json_schema", "json_schema": format }
         }
-        _ => object! { "type": "regex", "regex": dice.pick(&["[0-9]+", "", "(", "a|b\n", "^\\d{3}$", "<think>"]) },
+        _ => {
+            object! { "type": "regex", "regex": dice.pick(&["[0-9]+", "", "(", "a|b\n", "^\\d{3}$", "<think>"]) }
+        }
     }
 }
 
@@ -372,7 +417,10 @@ fn exchange(dice: &mut Dice, out: &mut Vec<Node>, counter: &mut usize) {
 fn call(dice: &mut Dice, id: &str) -> Node {
     let name = if dice.chance(0.9) { tool_name(dice) } else { text(dice) };
     let mut function = object! { "name": name };
-    function.set("arguments", if dice.fault("object arguments") { arguments(dice) } else { arguments_text(dice).into() });
+    function.set(
+        "arguments",
+        if dice.fault("object arguments") { arguments(dice) } else { arguments_text(dice).into() },
+    );
     let kind = if dice.fault("call type") { dice.pick(&["custom", ""]) } else { "function" };
     let mut call = object! { "id": id, "type": kind, "function": function };
     if dice.chance(0.05) {
@@ -408,7 +456,9 @@ fn content(dice: &mut Dice, images: bool) -> Node {
 fn block(dice: &mut Dice, images: bool) -> Node {
     if dice.fault("block type") {
         return match dice.below(6) {
-            0 => object! { "type": "input_audio", "input_audio": object! { "data": "AAAA", "format": "wav" } },
+            0 => {
+                object! { "type": "input_audio", "input_audio": object! { "data": "AAAA", "format": "wav" } }
+            }
             1 => object! { "type": "refusal", "refusal": text(dice) },
             2 => object! { "type": "text" },
             3 => object! { "text": "x" },
@@ -435,7 +485,11 @@ fn block(dice: &mut Dice, images: bool) -> Node {
         1 => {
             let mut image = object! { "url": image::image_url(dice) };
             optional(&mut image, dice, 0.4, "detail", |dice| {
-                if dice.fault("detail") { "medium".into() } else { (dice.pick(&["low", "high", "original", "auto"])).into() }
+                if dice.fault("detail") {
+                    "medium".into()
+                } else {
+                    (dice.pick(&["low", "high", "original", "auto"])).into()
+                }
             });
             object! { "type": "image_url", "image_url": image }
         }

@@ -4,21 +4,57 @@ use super::dice::Dice;
 use super::text::{ident, text};
 
 const PAYLOADS: &[&str] = &[
-    "iVBORw0KGgo=", "iVBORw0KGgoAAAANSUhEUg==", "R0lGODlhAQABAIAAAAUEBA", "/9j/4AAQSkZJRgABAQ", "", "AAAA", "AAA=", "AA==",
+    "iVBORw0KGgo=",
+    "iVBORw0KGgoAAAANSUhEUg==",
+    "R0lGODlhAQABAIAAAAUEBA",
+    "/9j/4AAQSkZJRgABAQ",
+    "",
+    "AAAA",
+    "AAA=",
+    "AA==",
     "UklGRg==",
 ];
 
 const ODD_PAYLOADS: &[&str] = &[
-    "AA=", "A===", "A", "AAAAA", "AA", "AAA", "====", "AB==", "AAB=", "AA==AA==", "AA AA", "AA\nAA", "AA%3D%3D", "_-_-", "****",
-    "AAAA====", "AAA==", "=", "é", "AA==\n", " AAAA", "AA%20AA", "AAAA=", "iVBORw0KGgo",
+    "AA=",
+    "A===",
+    "A",
+    "AAAAA",
+    "AA",
+    "AAA",
+    "====",
+    "AB==",
+    "AAB=",
+    "AA==AA==",
+    "AA AA",
+    "AA\nAA",
+    "AA%3D%3D",
+    "_-_-",
+    "****",
+    "AAAA====",
+    "AAA==",
+    "=",
+    "é",
+    "AA==\n",
+    " AAAA",
+    "AA%20AA",
+    "AAAA=",
+    "iVBORw0KGgo",
 ];
 
 /// An `http` URL that is accepted.
 pub fn http_url(dice: &mut Dice) -> String {
     match dice.weighted(&[(6, 0), (1, 1), (1, 2), (1, 3)]) {
         0 => format!("https://example.com/{}.png", ident(dice, 6)),
-        1 => (dice.pick(&["HTTP://X/Y", "http", "httpx", "hTtP:broken url", "http://例え/图.png", "https://a/?q=<｜image｜>"]))
-            .to_owned(),
+        1 => (dice.pick(&[
+            "HTTP://X/Y",
+            "http",
+            "httpx",
+            "hTtP:broken url",
+            "http://例え/图.png",
+            "https://a/?q=<｜image｜>",
+        ]))
+        .to_owned(),
         2 => format!("http://{}", text(dice)),
         _ => {
             let length = dice.between(8150, 8184);
@@ -36,7 +72,14 @@ pub fn long_url(dice: &mut Dice) -> String {
 /// A data URL that is accepted as an image.
 pub fn data_url(dice: &mut Dice) -> String {
     let media = dice.pick(&[
-        "image/png", "image/jpeg", "image/gif", "image/webp", "image/jpg", "IMAGE/PNG", "image/PNG;charset=utf-8", " image/png ",
+        "image/png",
+        "image/jpeg",
+        "image/gif",
+        "image/webp",
+        "image/jpg",
+        "IMAGE/PNG",
+        "image/PNG;charset=utf-8",
+        " image/png ",
         "image/png;a=b;c=\"d\"",
     ]);
     let payload = if dice.chance(0.7) {
@@ -52,11 +95,32 @@ pub fn data_url(dice: &mut Dice) -> String {
 pub fn odd_url(dice: &mut Dice) -> String {
     match dice.below(4) {
         0 => (dice.pick(&[
-            "", "ftp://x/y.png", "file:///etc/passwd", "data:", "data:,", "data:image/png,AAAA", "data:image/png;base64", "blob:abc",
-            "data:image/bmp;base64,AAAA", "data:text/plain;base64,AAAA", "data:;base64,AAAA", "data:application/pdf;base64,AAAA",
-            "data:image;base64,AAAA", "data:image/svg+xml;base64,AAAA", "base64,AAAA", "image/png;base64,AAAA",
-            "data:image/png;base64 ,AAAA", "data:image/png; base64,AAAA", "data:image/png;BASE64,AAAA", "htt", "ht tp://x", "ｈttp://x",
-            "data:image/png;charset=base64,AAAA", "data:image/png,base64,AAAA", "data:image/png;base64,AAAA#frag", "data:image/png;base64,#",
+            "",
+            "ftp://x/y.png",
+            "file:///etc/passwd",
+            "data:",
+            "data:,",
+            "data:image/png,AAAA",
+            "data:image/png;base64",
+            "blob:abc",
+            "data:image/bmp;base64,AAAA",
+            "data:text/plain;base64,AAAA",
+            "data:;base64,AAAA",
+            "data:application/pdf;base64,AAAA",
+            "data:image;base64,AAAA",
+            "data:image/svg+xml;base64,AAAA",
+            "base64,AAAA",
+            "image/png;base64,AAAA",
+            "data:image/png;base64 ,AAAA",
+            "data:image/png; base64,AAAA",
+            "data:image/png;BASE64,AAAA",
+            "htt",
+            "ht tp://x",
+            "ｈttp://x",
+            "data:image/png;charset=base64,AAAA",
+            "data:image/png,base64,AAAA",
+            "data:image/png;base64,AAAA#frag",
+            "data:image/png;base64,#",
             "data:image/png;base64,AA#=",
         ]))
         .to_owned(),
@@ -78,7 +142,8 @@ pub fn bad_image_url(dice: &mut Dice) -> String {
 
 /// A base64 payload of Messages that decodes, after its padding is put right where there is any.
 pub fn payload(dice: &mut Dice) -> String {
-    dice.pick(&["iVBORw0KGgo=", "AAAA", "AA==", "AAA=", "", "AA=", "AA====", "AAA==", "/+9k", "AAAA===="]).to_owned()
+    dice.pick(&["iVBORw0KGgo=", "AAAA", "AA==", "AAA=", "", "AA=", "AA====", "AAA==", "/+9k", "AAAA===="])
+        .to_owned()
 }
 
 /// A base64 payload that is odd, and mostly refused.

@@ -8,7 +8,14 @@ use crate::object;
 /// Any JSON value.
 pub fn value(dice: &mut Dice, depth: usize) -> Node {
     let leaf = depth == 0;
-    match dice.weighted(&[(2, 0), (2, 1), (6, 2), (8, 3), (if leaf { 0 } else { 3 }, 4), (if leaf { 0 } else { 4 }, 5)]) {
+    match dice.weighted(&[
+        (2, 0),
+        (2, 1),
+        (6, 2),
+        (8, 3),
+        (if leaf { 0 } else { 3 }, 4),
+        (if leaf { 0 } else { 4 }, 5),
+    ]) {
         0 => Node::Null,
         1 => Node::Bool(dice.chance(0.5)),
         2 => Node::Number(number_text(dice)),
@@ -28,8 +35,24 @@ pub fn value(dice: &mut Dice, depth: usize) -> Node {
 pub fn key(dice: &mut Dice) -> String {
     match dice.weighted(&[(80, 0), (8, 1), (6, 2)]) {
         0 => (dice.pick(&[
-            "a", "b", "city", "path", "query", "unit", "limit", "input", "command", "file_path", "old_string", "z", "id",
-            "type", "name", "properties", "$ref", "description",
+            "a",
+            "b",
+            "city",
+            "path",
+            "query",
+            "unit",
+            "limit",
+            "input",
+            "command",
+            "file_path",
+            "old_string",
+            "z",
+            "id",
+            "type",
+            "name",
+            "properties",
+            "$ref",
+            "description",
         ]))
         .to_owned(),
         1 => ident(dice, 8),
@@ -55,7 +78,11 @@ pub fn arguments(dice: &mut Dice) -> Node {
 fn deep(levels: usize) -> Node {
     let mut node = Node::Number("1".to_owned());
     for level in 0..levels {
-        node = if level % 2 == 0 { Node::Array(vec![node]) } else { object! { "k": node } };
+        node = if level % 2 == 0 {
+            Node::Array(vec![node])
+        } else {
+            object! { "k": node }
+        };
     }
     node
 }
@@ -67,10 +94,33 @@ pub fn arguments_text(dice: &mut Dice) -> String {
         1 => spaced(&arguments(dice).text(), dice),
         2 => value(dice, 2).text(),
         3 => (dice.pick(&[
-            "", "{", "{}", "{\"a\":}", "{'a': 1}", "{\"a\": 1,}", "not json", "{\"a\": 1} x", "[1", "nul", "{\"a\": 1e400}",
-            "{\"a\": \"\\ud800\"}", "{\"a\": \"\\ud83d\\ude00\"}", "{\"a\": NaN}", "{\"a\": 01}", "{\"a\": .5}",
-            "\u{feff}{}", " {} ", "{\"a\":\"\t\"}", "{\"a\": -}", "{\"\": \"\"}", "{\"a\\u0000b\": \"\\u0000\"}",
-            "{\"a\":1,\"a\":2,\"b\":3,\"a\":4}", "\"{\\\"a\\\": 1}\"", "{\"a b\": 1}", "{\"\\\"\": 1}", "{\"a\": tru}",
+            "",
+            "{",
+            "{}",
+            "{\"a\":}",
+            "{'a': 1}",
+            "{\"a\": 1,}",
+            "not json",
+            "{\"a\": 1} x",
+            "[1",
+            "nul",
+            "{\"a\": 1e400}",
+            "{\"a\": \"\\ud800\"}",
+            "{\"a\": \"\\ud83d\\ude00\"}",
+            "{\"a\": NaN}",
+            "{\"a\": 01}",
+            "{\"a\": .5}",
+            "\u{feff}{}",
+            " {} ",
+            "{\"a\":\"\t\"}",
+            "{\"a\": -}",
+            "{\"\": \"\"}",
+            "{\"a\\u0000b\": \"\\u0000\"}",
+            "{\"a\":1,\"a\":2,\"b\":3,\"a\":4}",
+            "\"{\\\"a\\\": 1}\"",
+            "{\"a b\": 1}",
+            "{\"\\\"\": 1}",
+            "{\"a\": tru}",
         ]))
         .to_owned(),
         _ => text(dice),
@@ -116,11 +166,17 @@ pub fn object_schema(dice: &mut Dice, wanted: Use) -> Node {
         Use::Strict => strict_object(dice, 3, true),
     };
     if wanted == Use::Loose && dice.chance(0.06) {
-        schema.set("$schema", dice.pick(&[
-            "http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema",
-            "http://json-schema.org/draft-04/schema#", "https://json-schema.org/draft/2019-09/schema",
-            "http://json-schema.org/draft-06/schema#", "http://json-schema.org/schema#",
-        ]));
+        schema.set(
+            "$schema",
+            dice.pick(&[
+                "http://json-schema.org/draft-07/schema#",
+                "https://json-schema.org/draft/2020-12/schema",
+                "http://json-schema.org/draft-04/schema#",
+                "https://json-schema.org/draft/2019-09/schema",
+                "http://json-schema.org/draft-06/schema#",
+                "http://json-schema.org/schema#",
+            ]),
+        );
     }
     schema
 }
@@ -138,17 +194,26 @@ pub fn any_schema(dice: &mut Dice) -> Node {
 /// A schema that is refused under one use or both.
 pub fn bad_schema(dice: &mut Dice) -> Node {
     const BAD: &[&str] = &[
-        r#"{}"#, r#"{"type":"string"}"#, r#"{"type":["object","null"]}"#, r#"{"type":"obj"}"#, r#"{"type":5}"#,
-        r#"{"properties":{}}"#, r#"{"type":"object","properties":[]}"#, r#"{"type":"object","properties":{"a":5}}"#,
-        r#"{"type":"object","properties":{"a":{"type":"strin"}}}"#, r#"{"type":"object","required":"a"}"#,
-        r#"{"type":"object","required":["a","a"],"properties":{"a":{"type":"string"}}}"#, r#"{"type":"object","required":[1]}"#,
+        r#"{}"#,
+        r#"{"type":"string"}"#,
+        r#"{"type":["object","null"]}"#,
+        r#"{"type":"obj"}"#,
+        r#"{"type":5}"#,
+        r#"{"properties":{}}"#,
+        r#"{"type":"object","properties":[]}"#,
+        r#"{"type":"object","properties":{"a":5}}"#,
+        r#"{"type":"object","properties":{"a":{"type":"strin"}}}"#,
+        r#"{"type":"object","required":"a"}"#,
+        r#"{"type":"object","required":["a","a"],"properties":{"a":{"type":"string"}}}"#,
+        r#"{"type":"object","required":[1]}"#,
         r#"{"type":"object","required":["z"],"properties":{"a":{"type":"string"}}}"#,
         r#"{"type":"object","required":["a"],"properties":{"a":{"type":"string"},"b":{"type":"null"}}}"#,
         r#"{"type":"object","additionalProperties":true,"properties":{"a":{"type":"string"}}}"#,
         r#"{"type":"object","additionalProperties":{"type":"string"}}"#,
         r#"{"type":"object","properties":{"a":{"type":"object"}}}"#,
         r#"{"type":"object","properties":{"a":{"type":"object","properties":{}}}}"#,
-        r#"{"type":"object","properties":{"a":{"type":"array"}}}"#, r#"{"type":"object","properties":{"a":{}}}"#,
+        r#"{"type":"object","properties":{"a":{"type":"array"}}}"#,
+        r#"{"type":"object","properties":{"a":{}}}"#,
         r#"{"type":"object","properties":{"a":{"description":"no type"}}}"#,
         r#"{"type":"object","properties":{"a":{"type":"string","minLength":-1}}}"#,
         r#"{"type":"object","properties":{"a":{"type":"string","pattern":"("}}}"#,
@@ -163,30 +228,55 @@ pub fn bad_schema(dice: &mut Dice) -> Node {
         r#"{"type":"object","properties":{"a":{"type":"integer","minimum":"1"}}}"#,
         r#"{"type":"object","properties":{"a":{"type":"number","multipleOf":0}}}"#,
         r#"{"type":"object","properties":{"a":{"type":"number","multipleOf":-1}}}"#,
-        r#"{"type":"object","properties":{"a":{"enum":[]}}}"#, r#"{"type":"object","properties":{"a":{"enum":[1,1]}}}"#,
-        r#"{"type":"object","properties":{"a":{"enum":{}}}}"#, r#"{"type":"object","anyOf":[]}"#,
-        r#"{"type":"object","anyOf":{}}"#, r#"{"type":"object","allOf":[5]}"#, r#"{"type":"object","oneOf":"x"}"#,
-        r#"{"type":"object","not":5}"#, r#"{"type":"object","items":5}"#, r#"{"type":"object","properties":{"a":{"type":[]}}}"#,
+        r#"{"type":"object","properties":{"a":{"enum":[]}}}"#,
+        r#"{"type":"object","properties":{"a":{"enum":[1,1]}}}"#,
+        r#"{"type":"object","properties":{"a":{"enum":{}}}}"#,
+        r#"{"type":"object","anyOf":[]}"#,
+        r#"{"type":"object","anyOf":{}}"#,
+        r#"{"type":"object","allOf":[5]}"#,
+        r#"{"type":"object","oneOf":"x"}"#,
+        r#"{"type":"object","not":5}"#,
+        r#"{"type":"object","items":5}"#,
+        r#"{"type":"object","properties":{"a":{"type":[]}}}"#,
         r#"{"type":"object","properties":{"a":{"type":["string","string"]}}}"#,
         r#"{"type":"object","properties":{"a":{"type":["string","object"]}}}"#,
         r#"{"type":"object","properties":{"a":{"type":"array","items":[{"type":"string"}]}}}"#,
         r##"{"type":"object","properties":{"a":{"$ref":"#/$defs/none"}}}"##,
         r#"{"type":"object","properties":{"a":{"$ref":"http://example.com/schema.json"}}}"#,
-        r#"{"type":"object","properties":{"a":{"$ref":"other.json"}}}"#, r#"{"type":"object","properties":{"a":{"$ref":5}}}"#,
-        r##"{"$ref":"#/$defs/a","$defs":{"a":{"type":"object"}}}"##, r#"{"anyOf":[{"type":"object"}]}"#,
-        r#"{"type":"object","$schema":"http://example.com/unknown"}"#, r#"{"type":"object","$schema":5}"#,
-        r#"{"type":"object","$id":"http://example.com/%"}"#, r#"{"type":"object","minProperties":-1}"#,
-        r#"{"type":"object","maxProperties":"1"}"#, r#"{"type":"object","patternProperties":{"(":{}}}"#,
-        r#"{"type":"object","dependentRequired":{"a":"b"}}"#, r#"{"type":"object","$defs":{"a":5}}"#,
-        r#"{"type":"object","$defs":[]}"#, r#"{"type":"object","uniqueItems":"yes"}"#,
+        r#"{"type":"object","properties":{"a":{"$ref":"other.json"}}}"#,
+        r#"{"type":"object","properties":{"a":{"$ref":5}}}"#,
+        r##"{"$ref":"#/$defs/a","$defs":{"a":{"type":"object"}}}"##,
+        r#"{"anyOf":[{"type":"object"}]}"#,
+        r#"{"type":"object","$schema":"http://example.com/unknown"}"#,
+        r#"{"type":"object","$schema":5}"#,
+        r#"{"type":"object","$id":"http://example.com/%"}"#,
+        r#"{"type":"object","minProperties":-1}"#,
+        r#"{"type":"object","maxProperties":"1"}"#,
+        r#"{"type":"object","patternProperties":{"(":{}}}"#,
+        r#"{"type":"object","dependentRequired":{"a":"b"}}"#,
+        r#"{"type":"object","$defs":{"a":5}}"#,
+        r#"{"type":"object","$defs":[]}"#,
+        r#"{"type":"object","uniqueItems":"yes"}"#,
         r#"{"type":"object","properties":{"a":{"const":1,"type":"integer","default":"x"}}}"#,
-        r#"{"type":"object","title":5}"#, r#"{"type":"object","description":5}"#, r#"{"type":"object","deprecated":"no"}"#,
-        r#"{"type":"object","$def":{"a":{"type":"object"}}}"#, r#"{"type":"object","$def":{"a":5}}"#,
+        r#"{"type":"object","title":5}"#,
+        r#"{"type":"object","description":5}"#,
+        r#"{"type":"object","deprecated":"no"}"#,
+        r#"{"type":"object","$def":{"a":{"type":"object"}}}"#,
+        r#"{"type":"object","$def":{"a":5}}"#,
         r#"{"type":"object","properties":{"a":{"anyOf":[{"anyOf":[{"type":"string"}]}]}}}"#,
-        r##"{"type":"object","properties":{"a":{"anyOf":[{"$ref":"#"}]}}}"##, r#"{"type":"object","properties":{"a":{"anyOf":[]}}}"#,
-        r#"{"type":"object","properties":null}"#, r#"{"type":"object","required":null}"#, r#"{"type":null}"#,
-        r#"{"type":"object","properties":{"a":null}}"#, r#"{"type":"object","properties":{"a":true}}"#,
-        r#"[]"#, r#""object""#, r#"5"#, r#"true"#, r#"false"#, r#"null"#,
+        r##"{"type":"object","properties":{"a":{"anyOf":[{"$ref":"#"}]}}}"##,
+        r#"{"type":"object","properties":{"a":{"anyOf":[]}}}"#,
+        r#"{"type":"object","properties":null}"#,
+        r#"{"type":"object","required":null}"#,
+        r#"{"type":null}"#,
+        r#"{"type":"object","properties":{"a":null}}"#,
+        r#"{"type":"object","properties":{"a":true}}"#,
+        r#"[]"#,
+        r#""object""#,
+        r#"5"#,
+        r#"true"#,
+        r#"false"#,
+        r#"null"#,
     ];
     match dice.below(10) {
         0 => value(dice, 2),
@@ -206,11 +296,17 @@ pub fn bad_schema(dice: &mut Dice) -> Node {
 /// A schema that the types of strict schemas take and normalisation refuses.
 pub fn bad_strict_schema(dice: &mut Dice) -> Node {
     const BAD: &[&str] = &[
-        r#"{"type":"string"}"#, r#"{"type":["string","null"]}"#, r#"{"anyOf":[{"type":"object","properties":{"a":{"type":"null"}}}]}"#,
-        r##"{"$ref":"#/$defs/a"}"##, r#"{"type":"array","items":{"type":"string"}}"#,
-        r#"{"type":"object","properties":{"a":{"type":"object"}}}"#, r#"{"type":"object","properties":{"a":{"type":"object","properties":{}}}}"#,
+        r#"{"type":"string"}"#,
+        r#"{"type":["string","null"]}"#,
+        r#"{"anyOf":[{"type":"object","properties":{"a":{"type":"null"}}}]}"#,
+        r##"{"$ref":"#/$defs/a"}"##,
+        r#"{"type":"array","items":{"type":"string"}}"#,
+        r#"{"type":"object","properties":{"a":{"type":"object"}}}"#,
+        r#"{"type":"object","properties":{"a":{"type":"object","properties":{}}}}"#,
         r#"{"type":"object","properties":{"a":{"type":"string"}},"required":["z"]}"#,
-        r#"{"type":"object","required":["z"]}"#, r#"{"type":"object"}"#, r#"{"type":"object","properties":{}}"#,
+        r#"{"type":"object","required":["z"]}"#,
+        r#"{"type":"object"}"#,
+        r#"{"type":"object","properties":{}}"#,
         r#"{"type":"object","properties":{"a":{"type":"string"}},"required":["a","a"]}"#,
         r#"{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"null"}},"required":["a"]}"#,
         r#"{"type":"object","properties":{"a":{"type":"string"}},"required":[]}"#,
@@ -242,11 +338,14 @@ fn loose_object(dice: &mut Dice, depth: usize) -> Node {
         schema.set("required", names.into_iter().map(Node::from).collect::<Vec<_>>());
     }
     if dice.chance(0.4) {
-        schema.set("additionalProperties", match dice.below(4) {
-            0 => Node::Bool(true),
-            1 if depth > 0 => loose(dice, depth - 1),
-            _ => Node::Bool(false),
-        });
+        schema.set(
+            "additionalProperties",
+            match dice.below(4) {
+                0 => Node::Bool(true),
+                1 if depth > 0 => loose(dice, depth - 1),
+                _ => Node::Bool(false),
+            },
+        );
     }
     if dice.chance(0.2) {
         schema.set("description", text(dice));
@@ -272,7 +371,17 @@ fn loose(dice: &mut Dice, depth: usize) -> Node {
     let leaf = depth == 0;
     let nested = usize::from(!leaf);
     let mut schema = match dice.weighted(&[
-        (10, 0), (5, 1), (5, 2), (3, 3), (4 * nested, 4), (4 * nested, 5), (2 * nested, 6), (2, 7), (1, 8), (1, 9), (1, 10),
+        (10, 0),
+        (5, 1),
+        (5, 2),
+        (3, 3),
+        (4 * nested, 4),
+        (4 * nested, 5),
+        (2 * nested, 6),
+        (2, 7),
+        (1, 8),
+        (1, 9),
+        (1, 10),
     ]) {
         0 => string_schema(dice),
         1 => number_schema(dice, "number"),
@@ -297,7 +406,9 @@ fn loose(dice: &mut Dice, depth: usize) -> Node {
             schema
         }
         7 => object! { "type": vec![Node::from("string"), Node::from("null")] },
-        8 => object! { "enum": vec![Node::Null, text(dice).into(), 1.into(), Node::Number(number_text(dice))] },
+        8 => {
+            object! { "enum": vec![Node::Null, text(dice).into(), 1.into(), Node::Number(number_text(dice))] }
+        }
         9 => object! { "const": value(dice, 1) },
         _ => object! {},
     };
@@ -321,8 +432,14 @@ fn string_schema(dice: &mut Dice) -> Node {
             }
             schema.set("enum", items);
         }
-        1 => schema.set("format", dice.pick(&["email", "hostname", "ipv4", "ipv6", "uuid", "date-time", "uri", "odd"])),
-        2 => schema.set("pattern", dice.pick(&["^[a-z]+$", "\\d{3}-\\d{4}", "^.{0,10}$", "a|b", "^\\S+@\\S+$", "[\\w.-]+"])),
+        1 => schema.set(
+            "format",
+            dice.pick(&["email", "hostname", "ipv4", "ipv6", "uuid", "date-time", "uri", "odd"]),
+        ),
+        2 => schema.set(
+            "pattern",
+            dice.pick(&["^[a-z]+$", "\\d{3}-\\d{4}", "^.{0,10}$", "a|b", "^\\S+@\\S+$", "[\\w.-]+"]),
+        ),
         3 => {
             schema.set("minLength", dice.below(4) as u64);
             schema.set("maxLength", dice.below(400) as u64);
@@ -346,7 +463,8 @@ fn number_schema(dice: &mut Dice, name: &str) -> Node {
         }
     }
     if dice.chance(0.08) {
-        schema.set("multipleOf", Node::Number((dice.pick(&["1", "2", "10", "0.5", "1e-3", "3.0"])).to_owned()));
+        schema
+            .set("multipleOf", Node::Number((dice.pick(&["1", "2", "10", "0.5", "1e-3", "3.0"])).to_owned()));
     }
     schema
 }
@@ -407,7 +525,16 @@ fn strict_object(dice: &mut Dice, depth: usize, top: bool) -> Node {
 fn strict(dice: &mut Dice, depth: usize) -> Node {
     let nested = usize::from(depth > 0);
     match dice.weighted(&[
-        (8, 0), (4, 1), (4, 2), (3, 3), (4 * nested, 4), (4 * nested, 5), (3 * nested, 6), (2, 7), (2, 8), (1, 9),
+        (8, 0),
+        (4, 1),
+        (4, 2),
+        (3, 3),
+        (4 * nested, 4),
+        (4 * nested, 5),
+        (3 * nested, 6),
+        (2, 7),
+        (2, 8),
+        (1, 9),
     ]) {
         0 => {
             let mut schema = object! { "type": "string" };
@@ -441,7 +568,9 @@ fn strict(dice: &mut Dice, depth: usize) -> Node {
             }
             schema
         }
-        7 => object! { "type": vec![Node::from("string"), "null".into(), "integer".into()], "description": text(dice) },
+        7 => {
+            object! { "type": vec![Node::from("string"), "null".into(), "integer".into()], "description": text(dice) }
+        }
         8 => object! { "$ref": dice.pick(&["#/$defs/d", "#/$def/d", "#", "#/definitions/d"]) },
         _ => object! { "type": "null" },
     }

@@ -4,13 +4,28 @@ use super::chat::fresh_name;
 use super::dice::Dice;
 use super::json::{Use, arguments, bad_schema, object_schema, value};
 use super::text::{call_id, some_text, text, tool_name};
-use super::{boolean, effort, ignored_fields, image, max_tokens, model, number, optional, temperature, thinking, top_p};
+use super::{
+    boolean, effort, ignored_fields, image, max_tokens, model, number, optional, temperature, thinking, top_p,
+};
 use crate::body::Node;
 use crate::object;
 
 const IGNORED: &[&str] = &[
-    "container", "mcp_servers", "service_tier", "top_k", "betas", "context_management", "stop", "n", "seed", "response_format",
-    "inference_geo", "output_format", "reasoning_effort", "anthropic_version", "cache_control",
+    "container",
+    "mcp_servers",
+    "service_tier",
+    "top_k",
+    "betas",
+    "context_management",
+    "stop",
+    "n",
+    "seed",
+    "response_format",
+    "inference_geo",
+    "output_format",
+    "reasoning_effort",
+    "anthropic_version",
+    "cache_control",
 ];
 
 struct Declared {
@@ -93,7 +108,8 @@ fn system(dice: &mut Dice) -> Node {
         return match dice.below(4) {
             0 => number("5"),
             1 => object! { "type": "text", "text": "x" },
-            2 => vec![object! { "type": "image", "source": object! { "type": "url", "url": "http://x" } }].into(),
+            2 => vec![object! { "type": "image", "source": object! { "type": "url", "url": "http://x" } }]
+                .into(),
             _ => vec![Node::from("x")].into(),
         };
     }
@@ -106,8 +122,12 @@ fn system(dice: &mut Dice) -> Node {
         let mut content = text(dice);
         if index == 0 && dice.chance(0.15) {
             content = (dice.pick(&[
-                "x-anthropic-billing-header: cc_version=2; cch=0;", "X-ANTHROPIC-BILLING-HEADER", "x-anthropic-billing-header\nYou are",
-                " x-anthropic-billing-header", "x-anthropic-billing-heade", "x-anthropic-bılling-header",
+                "x-anthropic-billing-header: cc_version=2; cch=0;",
+                "X-ANTHROPIC-BILLING-HEADER",
+                "x-anthropic-billing-header\nYou are",
+                " x-anthropic-billing-header",
+                "x-anthropic-billing-heade",
+                "x-anthropic-bılling-header",
             ]))
             .to_owned();
         }
@@ -224,10 +244,10 @@ fn odd_message(dice: &mut Dice) -> Node {
     let tool_use = || object! { "type": "tool_use", "id": "toolu_odd", "name": "f", "input": object! {} };
     let result = || object! { "type": "tool_result", "tool_use_id": "toolu_none", "content": "x" };
     let search = || object! { "type": "web_search_tool_result", "tool_use_id": "x", "content": Node::Array(Vec::new()) };
-    let server = || object! { "type": "server_tool_use", "id": "x", "name": "web_search", "input": object! {} };
+    let server =
+        || object! { "type": "server_tool_use", "id": "x", "name": "web_search", "input": object! {} };
     let thought = || object! { "type": "thinking", "thinking": "x" };
-    let addition =
-        || object! { "type": "tool_addition", "tool": object! { "type": "tool_reference", "name": "nobody" } };
+    let addition = || object! { "type": "tool_addition", "tool": object! { "type": "tool_reference", "name": "nobody" } };
     let role = dice.pick(&["user", "assistant", "system"]);
     match dice.below(14) {
         0 => object! { "role": role, "content": one(tool_use()) },
@@ -412,7 +432,9 @@ fn block(dice: &mut Dice, images: bool) -> Node {
             1 => object! { "type": "container_upload", "file_id": "x" },
             2 => object! { "type": "text" },
             3 => object! { "text": "x" },
-            4 => object! { "type": "search_result", "source": "x", "title": "y", "content": Node::Array(Vec::new()) },
+            4 => {
+                object! { "type": "search_result", "source": "x", "title": "y", "content": Node::Array(Vec::new()) }
+            }
             _ => object! { "type": "document", "title": "no source" },
         };
     }
@@ -428,9 +450,15 @@ fn block(dice: &mut Dice, images: bool) -> Node {
         1 => object! { "type": "image", "source": image_source(dice) },
         _ => {
             let mut source = object! {};
-            optional(&mut source, dice, 0.8, "type", |dice| (dice.pick(&["base64", "text", "url", "content", "file"])).into());
+            optional(&mut source, dice, 0.8, "type", |dice| {
+                (dice.pick(&["base64", "text", "url", "content", "file"])).into()
+            });
             optional(&mut source, dice, 0.7, "media_type", |dice| {
-                if dice.fault("media type") { number("5") } else { (dice.pick(&["application/pdf", "text/plain", "", "<think>"])).into() }
+                if dice.fault("media type") {
+                    number("5")
+                } else {
+                    (dice.pick(&["application/pdf", "text/plain", "", "<think>"])).into()
+                }
             });
             optional(&mut source, dice, 0.5, "data", |_| "AAAA".into());
             object! { "type": "document", "source": source, "title": "a.pdf" }
@@ -452,7 +480,9 @@ fn image_source(dice: &mut Dice) -> Node {
 fn bad_image_source(dice: &mut Dice) -> Node {
     match dice.below(6) {
         0 => object! { "type": "file", "file_id": "file_1" },
-        1 => object! { "type": "base64", "media_type": dice.pick(&["image/bmp", "IMAGE/PNG", "image/png;a", ""]), "data": "AAAA" },
+        1 => {
+            object! { "type": "base64", "media_type": dice.pick(&["image/bmp", "IMAGE/PNG", "image/png;a", ""]), "data": "AAAA" }
+        }
         2 => object! { "type": "base64", "media_type": "image/png" },
         3 => object! { "type": "url", "url": image::bad_image_url(dice) },
         4 => object! { "type": "base64", "media_type": "image/png", "data": image::bad_payload(dice) },

@@ -61,20 +61,39 @@ pub fn case(seed: u64, number: u64) -> Case {
 fn model(dice: &mut Dice) -> Node {
     if dice.fault("model") {
         return Node::from(dice.pick(&[
-            "", "gpt-5", "claude-sonnet-4-5", "deepseek-chat", "DeepSeek-v4-pro", "deepseek-v4-pro ", "deepseek-reasoner",
-            "深度求索", "a\"b\n",
+            "",
+            "gpt-5",
+            "claude-sonnet-4-5",
+            "deepseek-chat",
+            "DeepSeek-v4-pro",
+            "deepseek-v4-pro ",
+            "deepseek-reasoner",
+            "深度求索",
+            "a\"b\n",
         ]));
     }
     (dice.pick(&[
-        "deepseek-v4-pro", "deepseek-v4-pro", "DeepSeek-V4-Pro", "deepseek-v4.1-flash", "deepseek-flash", "DeepSeek-V4.1-Flash",
+        "deepseek-v4-pro",
+        "deepseek-v4-pro",
+        "DeepSeek-V4-Pro",
+        "deepseek-v4.1-flash",
+        "deepseek-flash",
+        "DeepSeek-V4.1-Flash",
     ]))
     .into()
 }
 
 /// Adds an optional field: usually absent, now and then null, which means the same.
-fn optional(body: &mut Node, dice: &mut Dice, probability: f64, key: &str, make: impl FnOnce(&mut Dice) -> Node) {
+fn optional(
+    body: &mut Node,
+    dice: &mut Dice,
+    probability: f64,
+    key: &str,
+    make: impl FnOnce(&mut Dice) -> Node,
+) {
     // Faults sit inside optional fields, so faulty cases have more of them.
-    let probability = if dice.faulty() && probability > 0.1 { f64::max(probability, 0.4) } else { probability };
+    let probability =
+        if dice.faulty() && probability > 0.1 { f64::max(probability, 0.4) } else { probability };
     if dice.chance(probability) {
         let value = if dice.chance(0.06) { Node::Null } else { make(dice) };
         body.set(key, value);
@@ -89,21 +108,78 @@ fn number(text: &str) -> Node {
 
 fn temperature(dice: &mut Dice) -> Node {
     if dice.fault("temperature") {
-        return number(dice.pick(&["-0.1", "2.1", "1e30", "-1", "2.0000001", "2.0000002", "1e39", "-1e-300", "\"1\"", "true"]));
+        return number(dice.pick(&[
+            "-0.1",
+            "2.1",
+            "1e30",
+            "-1",
+            "2.0000001",
+            "2.0000002",
+            "1e39",
+            "-1e-300",
+            "\"1\"",
+            "true",
+        ]));
     }
-    number(dice.pick(&["0", "0.0", "-0.0", "0.7", "1", "1.0", "2", "1.5", "1e-45", "0.1", "1.9999999", "0.30000001192092896"]))
+    number(dice.pick(&[
+        "0",
+        "0.0",
+        "-0.0",
+        "0.7",
+        "1",
+        "1.0",
+        "2",
+        "1.5",
+        "1e-45",
+        "0.1",
+        "1.9999999",
+        "0.30000001192092896",
+    ]))
 }
 
 fn top_p(dice: &mut Dice) -> Node {
     if dice.fault("top_p") {
-        return number(dice.pick(&["0", "-0.5", "1.5", "0.0", "1.0000001", "1.00000001", "1e-46", "1e-300", "null", "\"0.5\""]));
+        return number(dice.pick(&[
+            "0",
+            "-0.5",
+            "1.5",
+            "0.0",
+            "1.0000001",
+            "1.00000001",
+            "1e-46",
+            "1e-300",
+            "null",
+            "\"0.5\"",
+        ]));
     }
-    number(dice.pick(&["0.1", "0.5", "0.9", "0.94", "0.95", "0.96", "1", "1.0", "1e-30", "0.949999999", "0.99999999"]))
+    number(dice.pick(&[
+        "0.1",
+        "0.5",
+        "0.9",
+        "0.94",
+        "0.95",
+        "0.96",
+        "1",
+        "1.0",
+        "1e-30",
+        "0.949999999",
+        "0.99999999",
+    ]))
 }
 
 fn max_tokens(dice: &mut Dice) -> Node {
     if dice.fault("max_tokens") {
-        return number(dice.pick(&["0", "393217", "4294967295", "4294967296", "-1", "1.0", "1e3", "100.5", "\"100\""]));
+        return number(dice.pick(&[
+            "0",
+            "393217",
+            "4294967295",
+            "4294967296",
+            "-1",
+            "1.0",
+            "1e3",
+            "100.5",
+            "\"100\"",
+        ]));
     }
     number(dice.pick(&["1", "16", "1024", "4096", "8192", "65536", "393216"]))
 }
@@ -118,7 +194,21 @@ fn top_logprobs(dice: &mut Dice) -> Node {
 fn effort(dice: &mut Dice) -> Node {
     if dice.fault("effort") {
         return Node::Raw(
-            (dice.pick(&["\"extreme\"", "50", "1", "100", "0", "101", "\"High\"", "\"\"", "[]", "{}", "true", "\"50\""])).to_owned(),
+            (dice.pick(&[
+                "\"extreme\"",
+                "50",
+                "1",
+                "100",
+                "0",
+                "101",
+                "\"High\"",
+                "\"\"",
+                "[]",
+                "{}",
+                "true",
+                "\"50\"",
+            ]))
+            .to_owned(),
         );
     }
     (dice.pick(&["none", "minimal", "low", "medium", "high", "xhigh", "ultra", "max"])).into()
@@ -132,7 +222,11 @@ fn thinking(dice: &mut Dice) -> Node {
     };
     let mut thinking = crate::object! { "type": kind };
     if dice.chance(0.3) {
-        let budget = if dice.fault("budget") { dice.pick(&["-1", "1.5", "\"9\"", "1e3"]) } else { dice.pick(&["1024", "0", "null"]) };
+        let budget = if dice.fault("budget") {
+            dice.pick(&["-1", "1.5", "\"9\"", "1e3"])
+        } else {
+            dice.pick(&["1024", "0", "null"])
+        };
         thinking.set("budget_tokens", number(budget));
     }
     if dice.chance(0.1) {

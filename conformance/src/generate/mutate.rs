@@ -88,8 +88,16 @@ pub enum Damage {
 impl Damage {
     pub fn random(dice: &mut Dice) -> Self {
         dice.pick(&[
-            Self::Cut, Self::Trailing, Self::LoneSurrogate, Self::NotANumber, Self::Nested, Self::Mark, Self::TrailingComma,
-            Self::Empty, Self::Control, Self::Padded,
+            Self::Cut,
+            Self::Trailing,
+            Self::LoneSurrogate,
+            Self::NotANumber,
+            Self::Nested,
+            Self::Mark,
+            Self::TrailingComma,
+            Self::Empty,
+            Self::Control,
+            Self::Padded,
         ])
     }
 

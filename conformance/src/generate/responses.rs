@@ -2,16 +2,41 @@
 
 use super::chat::{fresh_name, function_fields};
 use super::dice::Dice;
-use super::json::{Use, any_schema, arguments, arguments_text, bad_schema, bad_strict_schema, object_schema, value};
+use super::json::{
+    Use, any_schema, arguments, arguments_text, bad_schema, bad_strict_schema, object_schema, value,
+};
 use super::text::{bad_tool_name, call_id, text, tool_name};
-use super::{boolean, effort, ignored_fields, image, max_tokens, model, number, optional, temperature, top_logprobs, top_p};
+use super::{
+    boolean, effort, ignored_fields, image, max_tokens, model, number, optional, temperature, top_logprobs,
+    top_p,
+};
 use crate::body::Node;
 use crate::object;
 
 const IGNORED: &[&str] = &[
-    "previous_response_id", "conversation", "store", "background", "metadata", "include", "prompt", "truncation", "service_tier",
-    "safety_identifier", "prompt_cache_key", "prompt_cache_retention", "context_management", "stream_options",
-    "parallel_tool_calls", "max_tool_calls", "stop", "seed", "max_tokens", "thinking", "messages", "n", "response_format",
+    "previous_response_id",
+    "conversation",
+    "store",
+    "background",
+    "metadata",
+    "include",
+    "prompt",
+    "truncation",
+    "service_tier",
+    "safety_identifier",
+    "prompt_cache_key",
+    "prompt_cache_retention",
+    "context_management",
+    "stream_options",
+    "parallel_tool_calls",
+    "max_tool_calls",
+    "stop",
+    "seed",
+    "max_tokens",
+    "thinking",
+    "messages",
+    "n",
+    "response_format",
 ];
 
 /// What the input items may refer to.
@@ -47,12 +72,17 @@ pub(super) fn request(dice: &mut Dice) -> Node {
         optional(&mut reasoning, dice, 0.8, "effort", effort);
         for name in ["summary", "generate_summary"] {
             optional(&mut reasoning, dice, 0.2, name, |dice| {
-                if dice.fault("summary") { "none".into() } else { (dice.pick(&["auto", "concise", "detailed"])).into() }
+                if dice.fault("summary") {
+                    "none".into()
+                } else {
+                    (dice.pick(&["auto", "concise", "detailed"])).into()
+                }
             });
         }
         reasoning
     });
-    let thinks = body.get("reasoning").and_then(|reasoning| reasoning.get("effort")) != Some(&Node::from("none"));
+    let thinks =
+        body.get("reasoning").and_then(|reasoning| reasoning.get("effort")) != Some(&Node::from("none"));
     if dice.chance(if has_tools { 0.5 } else { 0.08 }) {
         let choice = tool_choice(dice, &declared, thinks);
         body.set("tool_choice", choice);
@@ -66,7 +96,13 @@ pub(super) fn request(dice: &mut Dice) -> Node {
     optional(&mut body, dice, 0.25, "top_p", top_p);
     optional(&mut body, dice, 0.3, "max_output_tokens", max_tokens);
     optional(&mut body, dice, 0.12, "top_logprobs", top_logprobs);
-    optional(&mut body, dice, 0.12, "user", |dice| if dice.fault("user") { number("5") } else { text(dice).into() });
+    optional(
+        &mut body,
+        dice,
+        0.12,
+        "user",
+        |dice| if dice.fault("user") { number("5") } else { text(dice).into() },
+    );
     ignored_fields(&mut body, dice, IGNORED);
     body
 }
@@ -81,7 +117,9 @@ fn text_config(dice: &mut Dice) -> Node {
             0 => object! { "type": "json_schema" },
             1 => object! { "type": "json_schema", "schema": object! { "type": "object" } },
             2 => object! { "type": "json_schema", "name": "x", "schema": bad_schema(dice) },
-            3 => object! { "type": "json_schema", "name": "x", "schema": bad_strict_schema(dice), "strict": true },
+            3 => {
+                object! { "type": "json_schema", "name": "x", "schema": bad_strict_schema(dice), "strict": true }
+            }
             4 => object! { "type": "regex", "regex": "a" },
             5 => object! { "type": "grammar" },
             _ => Node::Null,
@@ -163,7 +201,9 @@ fn tool(dice: &mut Dice, declared: &mut Declared, strict: bool, top: bool) -> No
             5 => object! { "type": "web_search", "search_context_size": "huge" },
             6 => object! { "type": "tool_search", "execution": "both" },
             7 => object! { "type": "function", "function": object! { "name": "f" } },
-            _ => object! { "type": "namespace", "name": bad_tool_name(dice), "tools": Node::Array(Vec::new()) },
+            _ => {
+                object! { "type": "namespace", "name": bad_tool_name(dice), "tools": Node::Array(Vec::new()) }
+            }
         };
     }
     // Only unknown kinds cannot be written back into the prompt as a search result.
@@ -196,7 +236,9 @@ fn tool(dice: &mut Dice, declared: &mut Declared, strict: bool, top: bool) -> No
                 return object! { "type": "tool_search" };
             }
             let mut tool = object! { "type": "tool_search" };
-            optional(&mut tool, dice, 0.8, "execution", |dice| (dice.pick(&["client", "client", "server"])).into());
+            optional(&mut tool, dice, 0.8, "execution", |dice| {
+                (dice.pick(&["client", "client", "server"])).into()
+            });
             optional(&mut tool, dice, 0.6, "description", |dice| text(dice).into());
             optional(&mut tool, dice, 0.6, "parameters", |dice| {
                 if dice.fault("schema") { bad_schema(dice) } else { object_schema(dice, Use::Loose) }
@@ -208,7 +250,9 @@ fn tool(dice: &mut Dice, declared: &mut Declared, strict: bool, top: bool) -> No
         }
         4 => {
             let mut tool = object! { "type": dice.pick(&["web_search", "web_search_2025_08_26"]) };
-            optional(&mut tool, dice, 0.4, "search_context_size", |dice| (dice.pick(&["low", "medium", "high"])).into());
+            optional(&mut tool, dice, 0.4, "search_context_size", |dice| {
+                (dice.pick(&["low", "medium", "high"])).into()
+            });
             optional(&mut tool, dice, 0.4, "user_location", |_| {
                 object! { "type": "approximate", "city": "Paris", "country": "FR", "region": Node::Null }
             });
@@ -217,8 +261,16 @@ fn tool(dice: &mut Dice, declared: &mut Declared, strict: bool, top: bool) -> No
         }
         _ => {
             let kind = dice.pick(&[
-                "file_search", "mcp", "code_interpreter", "image_generation", "local_shell", "shell", "computer_use_preview",
-                "web_search_preview", "apply_patch", "new_kind",
+                "file_search",
+                "mcp",
+                "code_interpreter",
+                "image_generation",
+                "local_shell",
+                "shell",
+                "computer_use_preview",
+                "web_search_preview",
+                "apply_patch",
+                "new_kind",
             ]);
             object! { "type": kind, "server_label": "x", "container": object! { "type": "auto" } }
         }
@@ -294,7 +346,13 @@ fn input(dice: &mut Dice, declared: &mut Declared) -> Node {
     out.into()
 }
 
-fn turn(dice: &mut Dice, declared: &mut Declared, out: &mut Vec<Node>, counter: &mut usize, done: &mut Vec<String>) {
+fn turn(
+    dice: &mut Dice,
+    declared: &mut Declared,
+    out: &mut Vec<Node>,
+    counter: &mut usize,
+    done: &mut Vec<String>,
+) {
     match dice.weighted(&[(8, 0), (5, 1), (4, 2), (9, 3), (2, 4), (2, 5), (2, 6), (1, 7)]) {
         0 => out.push(message(dice, "user")),
         1 => out.push(message(dice, "assistant")),
@@ -317,9 +375,21 @@ fn turn(dice: &mut Dice, declared: &mut Declared, out: &mut Vec<Node>, counter: 
 
 fn unsupported(dice: &mut Dice) -> Node {
     let kind = dice.pick(&[
-        "web_search_call", "web_search_call", "file_search_call", "computer_call", "computer_call_output", "local_shell_call",
-        "local_shell_call_output", "mcp_call", "mcp_list_tools", "image_generation_call", "code_interpreter_call", "compaction",
-        "item_reference", "new_item", "shell_call",
+        "web_search_call",
+        "web_search_call",
+        "file_search_call",
+        "computer_call",
+        "computer_call_output",
+        "local_shell_call",
+        "local_shell_call_output",
+        "mcp_call",
+        "mcp_list_tools",
+        "image_generation_call",
+        "code_interpreter_call",
+        "compaction",
+        "item_reference",
+        "new_item",
+        "shell_call",
     ]);
     object! { "type": kind, "id": "x_1", "status": "completed", "action": value(dice, 1) }
 }
@@ -335,11 +405,15 @@ fn odd_item(dice: &mut Dice, done: &[String]) -> Node {
         5 => object! { "type": "function_call", "call_id": "call_open", "name": "f", "arguments": "{}" },
         6 => object! { "type": "custom_tool_call_output", "call_id": "call_none", "output": "x" },
         7 => object! { "type": "custom_tool_call", "call_id": repeated, "name": "apply_patch", "input": "x" },
-        8 => object! { "type": "tool_search_output", "call_id": "call_none", "tools": Node::Array(Vec::new()) },
+        8 => {
+            object! { "type": "tool_search_output", "call_id": "call_none", "tools": Node::Array(Vec::new()) }
+        }
         9 => object! { "type": "tool_search_call", "call_id": repeated, "arguments": object! {} },
         10 => object! { "type": "message", "role": "tool", "content": "x" },
         11 => object! { "role": "user" },
-        12 => object! { "type": "function_call", "call_id": "call_y", "name": "f", "arguments": arguments(dice) },
+        12 => {
+            object! { "type": "function_call", "call_id": "call_y", "name": "f", "arguments": arguments(dice) }
+        }
         _ => value(dice, 2),
     }
 }
@@ -379,7 +453,10 @@ fn reasoning(dice: &mut Dice) -> Node {
     optional(&mut item, dice, 0.6, "id", |_| "rs_1".into());
     optional(&mut item, dice, 0.85, "content", |dice| {
         let count = dice.weighted(&[(1, 0), (6, 1), (2, 2)]);
-        (0..count).map(|_| object! { "type": "reasoning_text", "text": text(dice) }).collect::<Vec<_>>().into()
+        (0..count)
+            .map(|_| object! { "type": "reasoning_text", "text": text(dice) })
+            .collect::<Vec<_>>()
+            .into()
     });
     optional(&mut item, dice, 0.7, "summary", |dice| {
         let count = dice.below(3);
@@ -399,7 +476,13 @@ enum Kind {
     Search,
 }
 
-fn calls(dice: &mut Dice, declared: &mut Declared, out: &mut Vec<Node>, counter: &mut usize, done: &mut Vec<String>) {
+fn calls(
+    dice: &mut Dice,
+    declared: &mut Declared,
+    out: &mut Vec<Node>,
+    counter: &mut usize,
+    done: &mut Vec<String>,
+) {
     let count = dice.weighted(&[(8, 1), (4, 2), (2, 3), (1, 5)]);
     let mut open: Vec<(String, Kind)> = Vec::new();
     let mut left = count;
@@ -432,7 +515,9 @@ fn calls(dice: &mut Dice, declared: &mut Declared, out: &mut Vec<Node>, counter:
             let role = dice.pick(&["user", "developer", "assistant"]);
             out.push(message(dice, role));
         } else if dice.chance(0.04) {
-            out.push(object! { "type": dice.pick(&["mcp_list_tools", "item_reference", "compaction"]), "id": "x" });
+            out.push(
+                object! { "type": dice.pick(&["mcp_list_tools", "item_reference", "compaction"]), "id": "x" },
+            );
         }
     }
 }
@@ -446,7 +531,10 @@ fn call(dice: &mut Dice, declared: &Declared, id: &str, kind: Kind) -> Node {
                     let (namespace, name) = dice.choose(&declared.namespaces).clone();
                     (Some(namespace), name)
                 }
-                2 => (Some((dice.pick(&["mcp__files", "files_", "calendar", "", "old ns", "x"])).to_owned()), tool_name(dice)),
+                2 => (
+                    Some((dice.pick(&["mcp__files", "files_", "calendar", "", "old ns", "x"])).to_owned()),
+                    tool_name(dice),
+                ),
                 3 => (None, text(dice)),
                 _ => match declared.names.as_slice() {
                     [] => (None, tool_name(dice)),
@@ -567,7 +655,11 @@ fn block(dice: &mut Dice, images: bool, assistant: bool) -> Node {
             block.set("image_url", image::image_url(dice));
             optional(&mut block, dice, 0.1, "file_id", |_| Node::Null);
             optional(&mut block, dice, 0.4, "detail", |dice| {
-                if dice.fault("detail") { "medium".into() } else { (dice.pick(&["low", "high", "original", "auto"])).into() }
+                if dice.fault("detail") {
+                    "medium".into()
+                } else {
+                    (dice.pick(&["low", "high", "original", "auto"])).into()
+                }
             });
             block
         }
