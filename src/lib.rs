@@ -1,10 +1,85 @@
-//! deepseek-codec
-pub mod json;
-pub mod token;
-pub mod prompt;
-pub mod tokenizer;
-pub mod conversation;
-pub mod schema;
-pub mod model;
+//! Requests of OpenAI's and Anthropic's APIs become the exact token ids that a DeepSeek model was trained on.
+//!
+//! ```
+//! use deepseek_codec::protocol::{Api, Options, lower};
+//!
+//! let body = r#"{
+//!     "model": "deepseek-flash",
+//!     "messages": [{"role": "user", "content": "What is 2 + 2? <｜User｜> is only text here."}],
+//!     "thinking": {"type": "disabled"}
+//! }"#;
+//! let lowered = lower(Api::Chat, body.as_bytes(), &Options::default())?;
+//! let prompt = lowered.profile.render(&lowered.conversation);
+//! assert_eq!(prompt.specials().len(), 4); // begin, user, assistant, end of thinking
+//! # #[cfg(feature = "vocab")]
+//! # {
+//! let tokenizer = lowered.profile.tokenizer();
+//! let ids = tokenizer.encode(&prompt);
+//! assert_eq!(ids.len(), 25);
+//! # }
+//! # Ok::<(), deepseek_codec::protocol::RequestError>(())
+//! ```
+//!
+//! # The pipeline
+//!
+//! ```text
+//! request bytes ── json ──▶ wire types ── protocol::lower(policy) ──▶ Conversation
+//!      ── model::Profile::render ──▶ Prompt ── tokenizer::Tokenizer::encode ──▶ ids
+//! ```
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`token`] | token ids, and the roles of special tokens |
+//! | [`json`] | JSON as a tree that keeps its order, written byte for byte as prompts need it |
+//! | [`prompt`] | text and the places of special tokens |
+//! | [`tokenizer`] | vocabularies: text to ids and back |
+//! | [`conversation`] | what a prompt is made of, without any protocol |
+//! | [`schema`] | whether a JSON Schema is valid, and strict schemas |
+//! | [`model`] | how each model version words a conversation |
+//! | [`constraint`] | what an answer must look like |
+//! | [`protocol`] | the three request formats, and what is accepted |
+//!
+//! A module uses only those before it.
+//!
+//! # Guarantees
+//!
+//! Each has a test.
+//!
+//! - **Injection.** Text from a request never becomes a special token. The one exception is listed: grounding
+//!   tokens in what the model itself said earlier ([`Special::GROUNDING`](token::Special::GROUNDING)).
+//! - **Totality.** Rendering and encoding cannot fail; a vocabulary that lacks a special token fails when it is
+//!   loaded. No bytes make this crate panic.
+//! - **Determinism.** The same request gives the same ids: no clock, randomness, environment or hash order.
+//! - **Linear time.** Every stage takes time and memory linear in its input.
+//! - **Exactness.** Prompts, ids and refusals are those of the official conversion, except for the differences
+//!   listed in `fixtures/protocol/divergences.json`.
+//!
+//! # Limits
+//!
+//! | limit | default | where | cost at the limit |
+//! | --- | --- | --- | --- |
+//! | size of a body | 48 MiB | [`Options::max_body_bytes`](protocol::Options) | a few times its size in memory |
+//! | depth of JSON | 128 | fixed | stack of the calling thread |
+//! | `max_tokens` | 393,216 | [`Options::max_tokens_bound`](protocol::Options) | none |
+//! | stop sequences | 16 | fixed | none |
+//! | length of a tool's name | 128 bytes | fixed | none |
+//! | length of an image's URL | 8,192 bytes | fixed | none |
+//!
+//! # Features
+//!
+//! | feature | default | what it adds |
+//! | --- | --- | --- |
+//! | `vocab` | yes | the DeepSeek vocabulary inside the crate |
+//! | `cli` | no | the program `deepseek-codec` |
+//!
+//! A feature only adds items; it never changes ids, prompt bytes or errors.
+
 pub mod constraint;
+pub mod conversation;
+pub mod json;
+pub mod model;
+pub mod prompt;
 pub mod protocol;
+pub mod schema;
+pub mod token;
+pub mod tokenizer;

@@ -26,7 +26,7 @@ impl Json {
     ///
     /// ```
     /// use deepseek_codec::json::{Json, Style};
-    /// let json = Json::parse(br#"{"b": 1e-5, "a": "é"}"#)?;
+    /// let json = Json::parse(r#"{"b": 1e-5, "a": "é"}"#.as_bytes())?;
     /// assert_eq!(json.text(Style::Compact), r#"{"b":0.00001,"a":"é"}"#);
     /// assert_eq!(json.text(Style::Python), r#"{"b": 1e-05, "a": "é"}"#);
     /// # Ok::<(), deepseek_codec::json::JsonError>(())

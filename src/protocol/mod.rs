@@ -317,7 +317,7 @@ impl Lowered {
 /// ```
 /// use deepseek_codec::protocol::{Api, Options, lower};
 ///
-/// let body = br#"{"model": "deepseek-v4-pro", "messages": [{"role": "user", "content": "hi"}]}"#;
+/// let body = br#"{"model": "deepseek-flash", "messages": [{"role": "user", "content": "hi"}]}"#;
 /// let lowered = lower(Api::Chat, body, &Options::default())?;
 /// let prompt = lowered.profile.render(&lowered.conversation);
 /// assert!(prompt.to_string().ends_with("<｜User｜>hi<｜Assistant｜><think>"));

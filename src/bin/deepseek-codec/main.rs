@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use deepseek_codec::model::Profile;
+use deepseek_codec::model::{PROFILES, Profile};
 use deepseek_codec::protocol::{Api, Models, Options, Policy};
 
 mod diff;
@@ -98,8 +98,8 @@ struct RequestOptions {
 struct TextArgs {
     /// The text, or ids separated by white space; standard input if absent or `-`.
     file: Option<PathBuf>,
-    /// The model whose vocabulary is used.
-    #[arg(long, default_value = "deepseek-v4-pro")]
+    /// The model whose vocabulary is used; all versions share their text tokens.
+    #[arg(long, default_value = PROFILES[0].name())]
     model: String,
     /// Lines of `{"text": …}` or `{"ids": …}` in, the other out.
     #[arg(long)]
