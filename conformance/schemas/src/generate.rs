@@ -76,15 +76,25 @@ const IDS: [&str; 12] = [
 
 /// A schema of some draft.
 pub fn schema(dice: &mut Dice) -> Value {
-    let draft = if dice.once_in(3) { Some(*dice.pick(&DRAFTS)) } else { None };
+    let draft = match dice.below(12) {
+        0 => Some(*dice.pick(&DRAFTS)),
+        1..=3 => Some(*dice.pick(&DRAFTS[..8])),
+        _ => None,
+    };
     let mut schema = if dice.once_in(40) { scalar(dice) } else { node(dice, 4) };
     if let (Some(draft), Value::Object(members)) = (draft, &mut schema) {
         members.insert("$schema".into(), draft.into());
     }
     if let Value::Object(members) = &mut schema {
         for key in ["$defs", "definitions"] {
-            if dice.once_in(3) {
-                members.insert(key.into(), by_name(dice, 2));
+            if dice.once_in(2) {
+                let mut schemas = by_name(dice, 2);
+                for name in ["a", "b"] {
+                    if !dice.once_in(8) && schemas.get(name).is_none() {
+                        schemas[name] = node(dice, 1);
+                    }
+                }
+                members.insert(key.into(), schemas);
             }
         }
     }
@@ -287,13 +297,16 @@ fn keyword(dice: &mut Dice, depth: usize) -> (&'static str, Value) {
         ]))
         .into(),
         "$ref" => {
-            let count = if dice.once_in(2) { 7 } else { REFERENCES.len() };
+            let count = if dice.once_in(8) { REFERENCES.len() } else { 6 };
             (*dice.pick(&REFERENCES[..count])).into()
         }
         "$dynamicRef" | "$recursiveRef" => (*dice.pick(&REFERENCES[..10])).into(),
-        "$id" | "id" => (*dice.pick(&IDS)).into(),
+        "$id" | "id" => {
+            let count = if dice.once_in(4) { IDS.len() } else { 4 };
+            (*dice.pick(&IDS[..count])).into()
+        }
         "$anchor" | "$dynamicAnchor" => (*dice.pick(&["node", "a", "_x", "9", "a b", "a:b", "ü", ""])).into(),
-        "$schema" => (*dice.pick(&DRAFTS)).into(),
+        "$schema" => (*dice.pick(&DRAFTS[..8])).into(),
         "$vocabulary" => json!({"https://json-schema.org/draft/2020-12/vocab/core": true}),
         "examples" => vec![scalar(dice)].into(),
         "contentEncoding" => "base64".into(),
@@ -388,4 +401,92 @@ fn replace(json: &mut Value, dice: &mut Dice) {
         }
         _ => *json = scalar(dice),
     }
+}
+
+/// A schema in the shape of strict schemas, more or less.
+pub fn strict(dice: &mut Dice) -> Value {
+    let mut schema = strict_node(dice, 3, "object");
+    for key in ["$defs", "definitions"] {
+        if dice.once_in(4) {
+            schema[key] = json!({ "a": strict_part(dice, 1), "b": node(dice, 1) });
+        }
+    }
+    schema
+}
+
+fn strict_part(dice: &mut Dice, depth: usize) -> Value {
+    match dice.below(10) {
+        0 => json!({ "$ref": *dice.pick(&["#/$defs/a", "#/definitions/b", "#"]) }),
+        1 => json!({ "type": ["string", "null"], "description": "One of two." }),
+        2 if depth > 0 => {
+            let kinds = ["string", "integer", "null", "object", "array"];
+            let branches: Vec<Value> = (0..1 + dice.below(3))
+                .map(|_| {
+                    let kind = *dice.pick(&kinds);
+                    strict_node(dice, depth - 1, kind)
+                })
+                .collect();
+            json!({ "anyOf": branches })
+        }
+        _ => {
+            let kinds = ["string", "number", "integer", "boolean", "null", "object", "array"];
+            let kind = *dice.pick(if depth == 0 { &kinds[..5] } else { &kinds });
+            strict_node(dice, depth.saturating_sub(1), kind)
+        }
+    }
+}
+
+fn strict_node(dice: &mut Dice, depth: usize, kind: &str) -> Value {
+    let mut members = Map::new();
+    if dice.once_in(3) {
+        members.insert("description".into(), "What it is for.".into());
+    }
+    members.insert("type".into(), kind.into());
+    match kind {
+        "object" => {
+            let mut properties = Map::new();
+            for _ in 0..1 + dice.below(3) {
+                properties.insert((*dice.pick(&NAMES)).into(), strict_part(dice, depth));
+            }
+            if dice.once_in(2) {
+                members.insert("required".into(), properties.keys().cloned().collect::<Vec<_>>().into());
+            }
+            members.insert("properties".into(), Value::Object(properties));
+            if dice.once_in(2) {
+                members.insert("additionalProperties".into(), false.into());
+            }
+            if dice.once_in(8) {
+                members.insert("$def".into(), json!({ "a": strict_part(dice, 0) }));
+            }
+        }
+        "array" => {
+            members.insert("items".into(), strict_part(dice, depth));
+        }
+        "string" if dice.once_in(2) => {
+            let (key, value) = [
+                ("format", json!(*dice.pick(&["email", "uuid", "ipv4", "date-time"]))),
+                ("pattern", json!("^a")),
+                ("enum", json!(["a", "b"])),
+                ("minLength", json!(1)),
+            ][dice.below(4)]
+            .clone();
+            members.insert(key.into(), value);
+        }
+        "number" | "integer" => {
+            for key in ["minimum", "exclusiveMaximum", "default", "const", "multipleOf"] {
+                if dice.once_in(5) {
+                    members.insert(
+                        key.into(),
+                        if dice.once_in(2) { dice.below(9).into() } else { number(dice) },
+                    );
+                }
+            }
+        }
+        _ => {}
+    }
+    if dice.once_in(10) {
+        let (key, value) = keyword(dice, 1);
+        members.insert(key.into(), value);
+    }
+    Value::Object(members)
 }

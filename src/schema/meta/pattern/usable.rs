@@ -17,6 +17,7 @@ pub(in crate::schema::meta) fn is_usable(pattern: &str) -> bool {
         is_lax: false,
         before: Before::Nothing,
         groups: vec![Group { kind: Kind::Transparent, is_empty: true }],
+        lookbehinds: 0,
         captures: 0,
         names: HashSet::new(),
         highest_reference: None,
@@ -44,6 +45,7 @@ enum Kind {
     Transparent,
     Opaque,
     Lookaround,
+    Lookbehind,
 }
 
 struct Group {
@@ -58,6 +60,8 @@ struct Parser {
     before: Before,
     /// The open groups, and the whole pattern.
     groups: Vec<Group>,
+    /// How many of the open groups look behind. What has no fixed length there must not backtrack by itself.
+    lookbehinds: usize,
     captures: usize,
     names: HashSet<String>,
     /// The highest number of a group that is referred to.
@@ -77,6 +81,11 @@ impl Parser {
     fn pattern(&mut self) -> Parsed<()> {
         while let Some(character) = self.reader.next() {
             self.before = match character {
+                '(' if self.is_lax && self.reader.eat("?#") => {
+                    self.reader.run(|character| character != ')');
+                    self.reader.next()?;
+                    continue;
+                }
                 '(' => self.open()?,
                 ')' => self.close()?,
                 '|' => {
@@ -105,7 +114,9 @@ impl Parser {
             return None;
         }
         self.reader.eat("?");
-        self.reader.eat("+");
+        if self.reader.eat("+") && self.lookbehinds > 0 {
+            return None;
+        }
         Some(Before::Quantifier)
     }
 
@@ -154,9 +165,13 @@ impl Parser {
         if self.groups.len() >= MAX_NESTING {
             return None;
         }
-        let kind = if ["?=", "?!", "?<=", "?<!"].iter().any(|opening| self.reader.eat(opening)) {
+        let kind = if self.reader.eat("?=") || self.reader.eat("?!") {
             self.is_lax = true;
             Kind::Lookaround
+        } else if self.reader.eat("?<=") || self.reader.eat("?<!") {
+            self.is_lax = true;
+            self.lookbehinds += 1;
+            Kind::Lookbehind
         } else if self.reader.eat("?P<") || self.reader.eat("?<") {
             self.name()?;
             Kind::Opaque
@@ -234,6 +249,10 @@ impl Parser {
         let group = self.groups.pop()?;
         Some(match group.kind {
             Kind::Lookaround => Before::Lookaround,
+            Kind::Lookbehind => {
+                self.lookbehinds -= 1;
+                Before::Lookaround
+            }
             Kind::Transparent if group.is_empty => Before::Empty,
             Kind::Transparent | Kind::Opaque => Before::Item,
         })
@@ -247,15 +266,17 @@ impl Parser {
                 self.is_lax = true;
                 let digits = self.reader.run(|character| character.is_ascii_digit());
                 let number = format!("{character}{digits}").parse().unwrap_or(usize::MAX);
-                if number == 0 {
+                if number == 0 || self.lookbehinds > 0 {
                     return None;
                 }
                 self.highest_reference = self.highest_reference.max(Some(number));
             }
-            'b' if self.reader.peek() == Some('{') && !self.is_lax => self.boundary()?,
+            'b' if self.reader.peek() == Some('{') => self.boundary()?,
+            'B' if self.is_lax && self.reader.peek() == Some('{') && !self.is_counted() => return None,
             'b' | 'B' | 'A' | 'z' | '<' | '>' => {}
             'd' | 'D' | 's' | 'S' | 'w' | 'W' => {}
             'p' | 'P' => self.property()?,
+            'R' if self.lookbehinds > 0 => return None,
             'Z' | 'h' | 'H' | 'R' | 'O' | 'N' if self.is_lax => {}
             'K' | 'G' if self.is_lax => return Some(Before::Lookaround),
             'k' if self.is_lax => {
@@ -279,16 +300,22 @@ impl Parser {
         Some(Before::Item)
     }
 
+    /// Whether the brace that comes next begins a quantifier and not the name of a boundary.
+    fn is_counted(&self) -> bool {
+        match self.reader.peek_at(1) {
+            Some(next) if self.is_lax => next.is_ascii_digit() || next == ',',
+            Some(next) => !next.is_ascii_alphabetic() && next != '-',
+            None => false,
+        }
+    }
+
     /// The rest of `\b{`: a special boundary, unless it is a quantifier.
     fn boundary(&mut self) -> Parsed<()> {
-        let is_name = |character: char| character.is_ascii_alphabetic() || character == '-';
-        if !self.reader.peek_at(1).is_some_and(is_name) {
+        if self.is_counted() {
             return Some(());
         }
-        self.reader.eat("{");
-        let name = self.reader.run(is_name);
-        let known = matches!(name.as_str(), "start" | "end" | "start-half" | "end-half");
-        (known && self.reader.eat("}")).then_some(())
+        let names = ["{start}", "{end}", "{start-half}", "{end-half}"];
+        names.iter().any(|name| self.reader.eat(name)).then_some(())
     }
 
     /// The code point of an escape of one character that begins with `first`.
@@ -344,9 +371,20 @@ impl Parser {
     fn class(&mut self) -> Parsed<Before> {
         self.reader.eat("^");
         // A closing bracket in front is text for both parsers, though not for ECMA-262.
+        // The official conversion takes it for the end and does not escape the brackets after it.
+        let mut is_nesting = false;
         let mut first = true;
         while first || !self.reader.eat("]") {
-            let start = if first && self.reader.eat("]") { Some(']' as u32) } else { self.class_atom()? };
+            if is_nesting && self.reader.eat("[") {
+                self.class()?;
+                continue;
+            }
+            let start = if first && self.reader.eat("]") {
+                is_nesting = true;
+                Some(']' as u32)
+            } else {
+                self.class_atom()?
+            };
             first = false;
             if self.reader.peek() != Some('-') || matches!(self.reader.peek_at(1), Some(']')) {
                 continue;
@@ -378,6 +416,7 @@ impl Parser {
             'h' | 'H' if self.is_lax => Some(None),
             'b' if self.is_lax => Some(Some(0x08)),
             '<' | '>' if !self.is_lax => None,
+            letter @ ('k' | 'A' | 'z' | 'B' | 'K' | 'G' | 'R') if self.is_lax => Some(Some(letter as u32)),
             other => self.literal(other).map(Some),
         }
     }
