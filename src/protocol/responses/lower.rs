@@ -14,7 +14,10 @@ use crate::protocol::{
 
 use super::items::Conversion;
 use super::tools::Declared;
-use super::{FormatField, Input, Item, Reasoning, Request, TextConfig, TextFormat, Tool, ToolChoice};
+use super::{
+    FormatField, Input, Item, NamespaceTool, Reasoning, Request, TextConfig, TextFormat, Tool, ToolChoice,
+    ToolSearchCall, ToolSearchOutput,
+};
 
 /// The settings that a Responses object repeats.
 #[derive(Debug, Clone, PartialEq)]
@@ -154,6 +157,7 @@ fn check_words(context: &mut Context<'_>, request: &Request) -> Result<(), Reque
     const SUMMARIES: &[&str] = &["auto", "concise", "detailed"];
     const SIZES: &[&str] = &["low", "medium", "high"];
     const EXECUTIONS: &[&str] = &["client", "server"];
+    const KINDS: &[&str] = &["function", "custom"];
     let reasoning = request.reasoning.as_ref();
     let summary = reasoning.and_then(|reasoning| reasoning.summary.as_deref());
     let generate_summary = reasoning.and_then(|reasoning| reasoning.generate_summary.as_deref());
@@ -173,14 +177,34 @@ fn check_words(context: &mut Context<'_>, request: &Request) -> Result<(), Reque
                 Tool::WebSearch { search, .. } => {
                     words.push((path("search_context_size"), search.search_context_size.as_deref(), SIZES));
                 }
+                // Declaring the tools says more, but models that search for no tools declare none that were found.
+                Tool::Namespace(namespace) if context.is_strict() => {
+                    words.extend(namespace.tools.iter().enumerate().filter_map(|(inner, tool)| match tool {
+                        NamespaceTool::Unknown(kind) => {
+                            Some((path(&format!("tools[{inner}].type")), Some(kind.as_str()), KINDS))
+                        }
+                        _ => None,
+                    }));
+                }
                 _ => {}
             }
         }
     }
+    if let Some(Input::Items(items)) = &request.input {
+        words.extend(items.iter().enumerate().filter_map(|(index, item)| match item {
+            Item::ToolSearchCall(ToolSearchCall { execution, .. })
+            | Item::ToolSearchOutput(ToolSearchOutput { execution, .. }) => {
+                Some((format!("input[{index}].execution"), execution.as_deref(), EXECUTIONS))
+            }
+            _ => None,
+        }));
+    }
     for (path, word, known) in words {
         if let Some(word) = word.filter(|word| !known.contains(word)) {
             let problem = format!("unknown value `{word}`, expected one of `{}`", known.join("`, `"));
-            context.accept(WarningKind::UnknownValue, &path, &problem, || RequestError::wrong_type(&path, &problem))?;
+            context.accept(WarningKind::UnknownValue, &path, &problem, || {
+                RequestError::wrong_type(&path, &problem)
+            })?;
         }
     }
     Ok(())
@@ -207,7 +231,9 @@ fn choose(
     let path = "tool_choice";
     let refusal = |problem: String| RequestError::wrong_type(path, problem);
     let unknown = |what: &str| {
-        refusal(format!("unknown tool choice `{what}`, expected `none`, `auto`, `required` or an object that names a tool"))
+        refusal(format!(
+            "unknown tool choice `{what}`, expected `none`, `auto`, `required` or an object that names a tool"
+        ))
     };
     Ok(Some(match choice {
         None => Choice::Auto,
@@ -216,7 +242,9 @@ fn choose(
             "auto" => Choice::Auto,
             "required" => Choice::Required,
             "any" => {
-                context.accept(WarningKind::AnyToolChoice, path, "`any` counts as `required`", || unknown("any"))?;
+                context.accept(WarningKind::AnyToolChoice, path, "`any` counts as `required`", || {
+                    unknown("any")
+                })?;
                 Choice::Required
             }
             other => return Err(unknown(other)),
@@ -228,15 +256,22 @@ fn choose(
             let required = match mode.as_str() {
                 "auto" => false,
                 "required" => true,
-                other => return Err(refusal(format!("unknown mode `{other}`, expected `auto` or `required`"))),
+                other => {
+                    return Err(refusal(format!("unknown mode `{other}`, expected `auto` or `required`")));
+                }
             };
             // A tool that runs at the vendor is allowed for nothing: it is not offered.
             let is_offered = |name: &String| declared.tools.iter().any(|tool| tool.name == *name);
             let named: Vec<String> = names.into_iter().flatten().collect();
-            if named.is_empty() { Choice::Auto } else if required || named.iter().any(is_offered) {
+            if named.is_empty() {
+                Choice::Auto
+            } else if required || named.iter().any(is_offered) {
                 Choice::Allowed { names: named, required }
             } else {
-                return Err(refusal(format!("no function named '{}' was specified in the 'tools' parameter", named[0])));
+                return Err(refusal(format!(
+                    "no function named '{}' was specified in the 'tools' parameter",
+                    named[0]
+                )));
             }
         }
         Some(ToolChoice::Other(kind)) if matches!(kind.as_str(), "web_search" | "web_search_2025_08_26") => {
@@ -312,9 +347,17 @@ fn convert_format(
         }
         TextFormat::Regex(regex) => {
             let path = "text.format.type";
-            context.accept(WarningKind::UnknownValue, path, "a regular expression limits the answer", || {
-                RequestError::wrong_type(path, "unknown format `regex`, expected `text`, `json_object` or `json_schema`")
-            })?;
+            context.accept(
+                WarningKind::UnknownValue,
+                path,
+                "a regular expression limits the answer",
+                || {
+                    RequestError::wrong_type(
+                        path,
+                        "unknown format `regex`, expected `text`, `json_object` or `json_schema`",
+                    )
+                },
+            )?;
             ResponseFormat::Regex(regex)
         }
     })
