@@ -238,7 +238,7 @@ impl Walk {
             return self.typed(members, may_be_empty);
         }
         if let Some(any_of) = members.get("anyOf") {
-            return self.any_of(members, any_of);
+            return self.any_of(members, any_of, may_be_empty);
         }
         if let Some(reference) = members.get("$ref") {
             if reference.as_str().is_none() {
@@ -267,13 +267,13 @@ impl Walk {
         self.finish(members, kept, &["type", "description"])
     }
 
-    fn any_of(&mut self, members: &Object, any_of: &Json) -> Normalized {
+    fn any_of(&mut self, members: &Object, any_of: &Json, may_be_empty: bool) -> Normalized {
         let (mut prompt, mut enforced) = (Vec::new(), Vec::new());
         self.any_of += 1;
         self.at("anyOf", |walk| match any_of.as_array() {
             Some(branches) => {
                 for (index, branch) in branches.iter().enumerate() {
-                    let forms = walk.at(&index.to_string(), |walk| walk.branch(branch));
+                    let forms = walk.at(&index.to_string(), |walk| walk.branch(branch, may_be_empty));
                     prompt.push(forms.prompt);
                     enforced.push(forms.enforced);
                 }
@@ -287,11 +287,11 @@ impl Walk {
     }
 
     /// A branch of an `anyOf`, which must have one type.
-    fn branch(&mut self, branch: &Json) -> Normalized {
+    fn branch(&mut self, branch: &Json, may_be_empty: bool) -> Normalized {
         match branch {
-            Json::Object(members) => self.typed(members, false),
+            Json::Object(members) => self.typed(members, may_be_empty),
             // The official reader takes a list for a type and its keywords in their order.
-            Json::Array(elements) => self.positional(elements),
+            Json::Array(elements) => self.positional(elements, may_be_empty),
             other => {
                 self.shape(mismatch(other, "internally tagged enum JsonSchemaType"));
                 Forms::same(Json::Null)
@@ -299,7 +299,7 @@ impl Walk {
         }
     }
 
-    fn positional(&mut self, elements: &[Json]) -> Normalized {
+    fn positional(&mut self, elements: &[Json], may_be_empty: bool) -> Normalized {
         let Some((name, values)) = elements.split_first() else {
             self.shape("missing field `type`".to_owned());
             return Forms::same(Json::Null);
@@ -307,7 +307,7 @@ impl Walk {
         let mut members = Object::new();
         members.insert("type", name.clone());
         let Some(kind) = TYPES.iter().find(|kind| name.as_str() == Some(kind.name)) else {
-            return self.typed(&members, false);
+            return self.typed(&members, may_be_empty);
         };
         for ((keyword, _), value) in kind.keywords.iter().zip(values) {
             members.insert(*keyword, value.clone());
@@ -322,7 +322,7 @@ impl Walk {
         } else if given > known {
             self.shape(format!("invalid length {given}, expected {elements} in sequence"));
         }
-        self.typed(&members, false)
+        self.typed(&members, may_be_empty)
     }
 
     /// The `description` of a list of types or an `anyOf`.

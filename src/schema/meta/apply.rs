@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::MetaError;
 use super::drafts::Draft;
 use super::registry::{Base, Registry, Resource, Target};
-use super::{pattern, uri, walk};
+use super::{form, pattern, uri, walk};
 use crate::json::{Json, Object};
 use crate::schema::pointer::{Pointer, Step};
 
@@ -98,6 +98,11 @@ impl<'s> Applied<'s> {
         value: &'s Json,
     ) -> Checked {
         let closes = matches!(members.get("additionalProperties"), Some(Json::Bool(false) | Json::Object(_)));
+        let is_together = closes && matches!(keyword, "properties" | "patternProperties");
+        if !is_together && let Some(fault) = form::fault(draft, members, keyword, value) {
+            return self.at(Step::Key(keyword), |walk| walk.fail(fault));
+        }
+        let is_schema = matches!(value, Json::Object(_) | Json::Bool(_));
         match keyword {
             "$ref" => self.reference(base, keyword, value, members),
             "$dynamicRef" if draft >= Draft::Draft202012 => self.reference(base, keyword, value, members),
@@ -109,27 +114,20 @@ impl<'s> Applied<'s> {
                 _ => Ok(()),
             },
             // These two are applied together with `additionalProperties` if that restricts anything.
-            "properties" | "patternProperties" if closes => Ok(()),
+            "properties" | "patternProperties" if is_together => Ok(()),
             "properties" => self.by_name(base, draft, keyword, value),
             "patternProperties" => self.by_pattern(base, draft, value),
-            "additionalProperties" if closes => {
-                if let Some(patterns) = members.get("patternProperties") {
-                    self.by_pattern(base, draft, patterns)?;
-                }
-                self.one(base, draft, keyword, value)?;
-                members
-                    .get("properties")
-                    .map_or(Ok(()), |schemas| self.by_name(base, draft, "properties", schemas))
-            }
+            "additionalProperties" => self.additional_properties(base, draft, members, value),
             "allOf" | "anyOf" | "oneOf" => self.each(base, draft, keyword, value),
             "not" => self.one(base, draft, keyword, value),
             "items" if value.as_array().is_some() => self.each(base, draft, keyword, value),
-            "items" => self.one(base, draft, keyword, value),
+            "items" if is_schema => self.one(base, draft, keyword, value),
             "additionalItems" if members.get("items").is_some_and(|items| items.as_array().is_some()) => {
                 self.one(base, draft, keyword, value)
             }
             "dependencies" => self.dependencies(base, draft, value),
-            "contains" | "propertyNames" if draft >= Draft::Draft6 => self.one(base, draft, keyword, value),
+            "propertyNames" if draft >= Draft::Draft6 && is_schema => self.one(base, draft, keyword, value),
+            "contains" if draft >= Draft::Draft6 => self.one(base, draft, keyword, value),
             "if" if draft >= Draft::Draft7 => {
                 let branches =
                     ["then", "else"].map(|branch| members.get(branch).map(|schema| (branch, schema)));
@@ -149,6 +147,32 @@ impl<'s> Applied<'s> {
             "prefixItems" if draft >= Draft::Draft202012 => self.each(base, draft, keyword, value),
             _ => Ok(()),
         }
+    }
+
+    /// Where this restricts anything, it is applied together with the properties that are known.
+    fn additional_properties(
+        &mut self,
+        base: &Base,
+        draft: Draft,
+        members: &'s Object,
+        value: &'s Json,
+    ) -> Checked {
+        if let Some(patterns) = members.get("patternProperties") {
+            if let Some(fault) = form::fault(draft, members, "patternProperties", patterns) {
+                return self.at(Step::Key("patternProperties"), |walk| walk.fail(fault));
+            }
+            self.by_pattern(base, draft, patterns)?;
+        }
+        let properties = members.get("properties");
+        match (value, properties) {
+            (Json::Bool(true), _) => return Ok(()),
+            (_, Some(properties)) if properties.as_object().is_none() => {
+                return self.at(Step::Key("properties"), |walk| walk.fail("Unexpected type".to_owned()));
+            }
+            _ => {}
+        }
+        self.one(base, draft, "additionalProperties", value)?;
+        properties.map_or(Ok(()), |schemas| self.by_name(base, draft, "properties", schemas))
     }
 
     fn one(&mut self, base: &Base, draft: Draft, keyword: &str, schema: &'s Json) -> Checked {
@@ -187,9 +211,16 @@ impl<'s> Applied<'s> {
 
     fn dependencies(&mut self, base: &Base, draft: Draft, value: &'s Json) -> Checked {
         self.at(Step::Key("dependencies"), |walk| {
-            let schemas = value.as_object().into_iter().flat_map(Object::iter);
-            let mut schemas = schemas.filter(|(_, value)| value.as_array().is_none());
-            schemas.try_for_each(|(name, schema)| walk.one(base, draft, name, schema))
+            let mut dependencies = value.as_object().into_iter().flat_map(Object::iter);
+            dependencies.try_for_each(|(name, value)| {
+                if value.as_array().is_none() {
+                    return walk.one(base, draft, name, value);
+                }
+                match form::names(value) {
+                    Some(fault) => walk.at(Step::Key(name), |walk| walk.fail(fault)),
+                    None => Ok(()),
+                }
+            })
         })
     }
 

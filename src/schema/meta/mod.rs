@@ -7,6 +7,7 @@ use crate::json::Json;
 
 mod apply;
 mod drafts;
+mod form;
 mod pattern;
 mod registry;
 mod rules;

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use super::drafts::Draft;
-use super::{pattern, uri, walk};
+use super::{form, pattern, uri, walk};
 use crate::json::{Json, Number, Object};
 use crate::schema::pointer::Step;
 
@@ -51,7 +51,8 @@ pub(super) enum Rule {
     Flags,
 }
 
-const TYPE_NAMES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
+pub(super) const TYPE_NAMES: [&str; 7] =
+    ["array", "boolean", "integer", "null", "number", "object", "string"];
 
 /// A broken rule. The path to its place is collected, innermost step first, while the error passes up.
 pub(super) struct Fault<'s> {
@@ -269,10 +270,7 @@ impl Checker {
             return fault(value, What::NotOfType("integer"));
         };
         match number {
-            // Since draft 6, a double without a fraction is an integer.
-            Number::Float(n) if self.draft == Draft::Draft4 || n.fract() != 0.0 => {
-                fault(value, What::NotOfType("integer"))
-            }
+            Number::Float(n) if !form::is_integer(self.draft, *n) => fault(value, What::NotOfType("integer")),
             _ if number.as_f64() < 0.0 => fault(value, What::BelowZero),
             _ => Ok(()),
         }
@@ -353,7 +351,7 @@ fn is_anchor(name: &str, pattern: &str) -> bool {
 }
 
 /// Whether no two elements are equal as JSON values.
-fn are_different(elements: &[Json]) -> bool {
+pub(super) fn are_different(elements: &[Json]) -> bool {
     let mut sorted: Vec<&Json> = elements.iter().collect();
     sorted.sort_unstable_by(|a, b| order(a, b));
     sorted.windows(2).all(|pair| order(pair[0], pair[1]) != Ordering::Equal)

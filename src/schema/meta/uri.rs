@@ -276,8 +276,17 @@ impl<'t> Reader<'t> {
     fn literal(&mut self) -> Result<(), SyntaxFault> {
         let start = self.at + 1;
         let inside = self.text.get(start..).unwrap_or_default();
+        let is_six = |address: &str| address.parse::<Ipv6Addr>().is_ok();
         let Some(length) = inside.find(']') else {
-            return Err(SyntaxFault { what: "invalid IPv6 address", index: start });
+            let length = inside
+                .bytes()
+                .take_while(|byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.'))
+                .count();
+            return Err(if is_six(&inside[..length]) {
+                SyntaxFault { what: UNEXPECTED, index: start + length }
+            } else {
+                SyntaxFault { what: "invalid IPv6 address", index: start }
+            });
         };
         let address = &inside[..length];
         let is_future = address.strip_prefix(['v', 'V']).and_then(|rest| rest.split_once('.')).is_some_and(
@@ -288,7 +297,7 @@ impl<'t> Reader<'t> {
                     && rest.bytes().all(|byte| is_name(byte) || byte == b':')
             },
         );
-        if !is_future && address.parse::<Ipv6Addr>().is_err() {
+        if !is_future && !is_six(address) {
             return Err(SyntaxFault { what: "invalid IPv6 address", index: start });
         }
         self.at = start + length + 1;
