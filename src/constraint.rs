@@ -78,18 +78,15 @@ impl Constraint {
 }
 
 fn tool_json(tool: &Tool) -> Json {
-    let object = |members: Vec<(&str, Json)>| -> Json {
-        members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Object>().into()
-    };
-    let function = object(vec![
+    let function = Json::from([
         ("name", tool.name.as_str().into()),
         ("description", tool.description.as_deref().into()),
         ("parameters", tool.schema().clone()),
         ("strict", tool.strict.into()),
     ]);
-    let mut members = vec![("type", "function".into()), ("function", function)];
+    let mut members = Object::from([("type", "function".into()), ("function", function)]);
     if tool.deferred {
-        members.push(("defer_loading", true.into()));
+        members.insert("defer_loading", true.into());
     }
-    object(members)
+    members.into()
 }

@@ -261,6 +261,12 @@ impl From<bool> for Json {
     }
 }
 
+impl From<u32> for Json {
+    fn from(value: u32) -> Self {
+        Self::from(u64::from(value))
+    }
+}
+
 impl From<u64> for Json {
     fn from(value: u64) -> Self {
         Self::Number(Number::Unsigned(value))
@@ -276,6 +282,19 @@ impl From<Vec<Self>> for Json {
 impl From<Object> for Json {
     fn from(members: Object) -> Self {
         Self::Object(members)
+    }
+}
+
+/// An object with these members.
+impl<const N: usize> From<[(&str, Self); N]> for Json {
+    fn from(members: [(&str, Self); N]) -> Self {
+        Self::Object(members.into())
+    }
+}
+
+impl<const N: usize> From<[(&str, Json); N]> for Object {
+    fn from(members: [(&str, Json); N]) -> Self {
+        members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::conversation::{
     AssistantMessage, Content, Conversation, Effort, Image, Message, ResponseFormat, Thinking, Tool, ToolChoice,
 };
-use crate::json::{Json, Object, Style};
+use crate::json::{Json, Style};
 use crate::prompt::{Prompt, Source};
 use crate::token::{Special, TokenId};
 use crate::tokenizer::Vocabulary;
@@ -179,9 +179,7 @@ fn images(conversation: &Conversation) -> Vec<&Image> {
 fn response_schema(conversation: &Conversation) -> Option<Json> {
     match &conversation.response_format {
         ResponseFormat::Text | ResponseFormat::Regex(_) => None,
-        ResponseFormat::JsonObject => {
-            Some(Object::from_iter([("type".to_owned(), Json::from("json_object"))]).into())
-        }
+        ResponseFormat::JsonObject => Some([("type", "json_object".into())].into()),
         ResponseFormat::JsonSchema { schema, .. } => Some(schema.clone()),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::json::{Json, JsonError, Object};
+use crate::json::{Json, JsonError};
 
 use super::{Api, Dialect};
 
@@ -123,7 +123,8 @@ impl RequestError {
         match (dialect, api) {
             (Dialect::Vendor, Api::Messages) => {
                 let kind = if self.0.kind == ErrorKind::TooLarge { "request_too_large" } else { TYPE };
-                object([("type", "error".into()), ("error", object([("type", kind.into()), ("message", message)]))])
+                let error = Json::from([("type", kind.into()), ("message", message)]);
+                Json::from([("type", "error".into()), ("error", error)])
             }
             (Dialect::Vendor, _) => {
                 let param = Some(self.path()).filter(|path| !path.is_empty());
@@ -142,11 +143,7 @@ impl RequestError {
 }
 
 fn error(members: [(&str, Json); 4]) -> Json {
-    object([("error", object(members))])
-}
-
-fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
-    members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Object>().into()
+    Json::from([("error", members.into())])
 }
 
 impl From<JsonError> for RequestError {

@@ -180,13 +180,12 @@ fn check_parameters(context: &mut Context<'_>, declaration: Declaration) -> Resu
 
 /// What a strict tool without a schema takes: nothing.
 fn empty_strict_object() -> Json {
-    let members = [
-        ("type", Json::from("object")),
+    Json::from([
+        ("type", "object".into()),
         ("properties", empty_object()),
-        ("additionalProperties", Json::Bool(false)),
+        ("additionalProperties", false.into()),
         ("required", Json::Array(Vec::new())),
-    ];
-    members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Object>().into()
+    ])
 }
 
 /// Accepts a schema that strict mode does not support, with a warning for each place that it does not.
@@ -276,21 +275,18 @@ pub(super) fn normalize_message_tools(messages: &mut Vec<Message>, tools: &[Tool
 
 /// The schema of a custom tool as a function: one string.
 pub(super) fn custom_parameters(description: &str) -> Json {
-    let object = |members: Vec<(&str, Json)>| -> Json {
-        members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Object>().into()
-    };
-    let input = object(vec![("type", "string".into()), ("description", description.into())]);
-    object(vec![
+    let input = Json::from([("type", "string".into()), ("description", description.into())]);
+    Json::from([
         ("type", "object".into()),
-        ("additionalProperties", Json::Bool(false)),
-        ("properties", object(vec![("input", input)])),
+        ("additionalProperties", false.into()),
+        ("properties", [("input", input)].into()),
         ("required", Json::Array(vec!["input".into()])),
     ])
 }
 
 /// The arguments of a custom tool's call.
 pub(super) fn custom_arguments(input: String) -> Object {
-    Object::from_iter([("input".to_owned(), Json::String(input))])
+    [("input", input.into())].into()
 }
 
 /// Declares a custom tool as a function that takes one string. A grammar for the text is told to the model in the

@@ -1,6 +1,8 @@
 //! All integration tests in one binary.
 
 mod bad_requests;
+#[cfg(feature = "cli")]
+mod cli;
 mod fixture;
 mod fuzz_replay;
 mod golden;

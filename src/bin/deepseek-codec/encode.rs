@@ -30,9 +30,7 @@ pub(crate) fn encode(args: &RequestArgs, format: Format) -> Result<(), Failure> 
             writeln!(out)?;
         }
         Format::Json => {
-            let result = replay::accepted(&accepted.lowered, accepted.profile, &accepted.prompt);
-            serde_json::to_writer(&mut out, &result).map_err(io::Error::from)?;
-            writeln!(out)?;
+            writeln!(out, "{}", replay::accepted(&accepted.lowered, accepted.profile, &accepted.prompt))?;
         }
     }
     out.flush()?;

@@ -5,11 +5,10 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
 use deepseek_codec::constraint::Constraint;
-use deepseek_codec::json::Json;
+use deepseek_codec::json::{Json, Number};
 use deepseek_codec::model::Profile;
 use deepseek_codec::prompt::Prompt;
 use deepseek_codec::protocol::{Api, Dialect, Lowered, Options, Policy, RequestError, Warning, lower, lower_json};
-use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 
@@ -29,28 +28,31 @@ pub(crate) fn replay(file: Option<&Path>) -> Result<(), Failure> {
         }
         let result = match Json::parse(&line) {
             Ok(job) => run(&job),
-            Err(error) => json!({ "bad_job": error.to_string() }),
+            Err(error) => bad_job(error.to_string()),
         };
-        serde_json::to_writer(&mut out, &result).map_err(io::Error::from)?;
-        writeln!(out)?;
+        writeln!(out, "{result}")?;
         // Whoever drives the program line by line waits for this answer.
         out.flush()?;
     }
     Ok(())
 }
 
+fn bad_job(problem: impl Into<String>) -> Json {
+    [("bad_job", problem.into().into())].into()
+}
+
 /// The result of one job.
-fn run(job: &Json) -> Value {
+fn run(job: &Json) -> Json {
     let text = |key: &str| job.get(key).and_then(Json::as_str);
     let (api, dialect, policy) = match settings(text("protocol"), text("dialect"), text("policy")) {
         Ok(settings) => settings,
-        Err(message) => return with_id(job, json!({ "bad_job": message })),
+        Err(message) => return with_id(job, bad_job(message)),
     };
     let options = Options::new(policy);
     let lowered = match (text("request_raw"), job.get("request")) {
         (Some(raw), _) => lower(api, raw.as_bytes(), &options),
         (None, Some(request)) => lower_json(api, request.clone(), &options),
-        (None, None) => return with_id(job, json!({ "bad_job": "neither `request` nor `request_raw`" })),
+        (None, None) => return with_id(job, bad_job("neither `request` nor `request_raw`")),
     };
     let result = match lowered {
         Ok(lowered) => accepted(&lowered, lowered.profile, &lowered.profile.render(&lowered.conversation)),
@@ -81,55 +83,70 @@ fn settings(
     Ok((api, dialect, policy))
 }
 
-fn with_id(job: &Json, result: Value) -> Value {
-    let mut members = Map::new();
-    members.insert("id".to_owned(), job.get("id").cloned().unwrap_or_default().into());
-    if let Value::Object(result) = result {
-        members.extend(result);
+fn with_id(job: &Json, result: Json) -> Json {
+    let id = ("id".to_owned(), job.get("id").cloned().unwrap_or_default());
+    match result {
+        Json::Object(result) => Json::Object(std::iter::once(id).chain(result).collect()),
+        other => other,
     }
-    Value::Object(members)
 }
 
-fn refused(error: &RequestError, api: Api, dialect: Dialect) -> Value {
-    json!({
-        "status": error.status(),
-        "error": Value::from(error.body(api, dialect)),
-        "kind": error.kind().as_str(),
-        "path": error.path(),
-    })
+fn refused(error: &RequestError, api: Api, dialect: Dialect) -> Json {
+    Json::from([
+        ("status", u32::from(error.status()).into()),
+        ("error", error.body(api, dialect)),
+        ("kind", error.kind().as_str().into()),
+        ("path", error.path().into()),
+    ])
 }
 
 /// All about a request that was accepted and its prompt.
-pub(crate) fn accepted(lowered: &Lowered, profile: &Profile, prompt: &Prompt) -> Value {
-    let special = prompt.display_specials().map(|(start, end, special)| json!([start, end, special.spelling()]));
-    let ids: Vec<u32> = profile.tokenizer().encode(prompt).into_iter().map(u32::from).collect();
-    let sampling = &lowered.sampling;
-    let constraint = Constraint::of(&lowered.conversation)
-        .map(|constraint| json!({ "kind": constraint.kind(), "schema": constraint.schema_text() }));
-    json!({
-        "status": 200,
-        "model": profile.name(),
-        "prompt": prompt.to_string(),
-        "special": special.collect::<Vec<_>>(),
-        "ids": ids,
-        "images": profile.images(&lowered.conversation).len(),
-        "thinking": lowered.conversation.thinking.is_on(),
-        "stream": lowered.stream,
-        "sampling": {
-            "max_tokens": sampling.max_tokens,
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
-            "logprobs": sampling.logprobs,
-            "top_logprobs": sampling.top_logprobs,
-            "seed": sampling.seed,
-            "n": sampling.n,
-            "constraint": constraint,
-        },
-        "stops": lowered.stops,
-        "warnings": lowered.warnings.iter().map(warning).collect::<Vec<_>>(),
-    })
+pub(crate) fn accepted(lowered: &Lowered, profile: &Profile, prompt: &Prompt) -> Json {
+    let special = prompt.display_specials().map(|(start, end, special)| {
+        Json::Array(vec![(start as u64).into(), (end as u64).into(), special.spelling().into()])
+    });
+    let ids = profile.tokenizer().encode(prompt).into_iter().map(|id| id.0.into());
+    Json::from([
+        ("status", 200_u32.into()),
+        ("model", profile.name().into()),
+        ("prompt", prompt.to_string().into()),
+        ("special", Json::Array(special.collect())),
+        ("ids", Json::Array(ids.collect())),
+        ("images", (profile.images(&lowered.conversation).len() as u64).into()),
+        ("thinking", lowered.conversation.thinking.is_on().into()),
+        ("stream", lowered.stream.into()),
+        ("sampling", sampling(lowered)),
+        ("stops", Json::Array(lowered.stops.iter().map(|stop| stop.as_str().into()).collect())),
+        ("warnings", Json::Array(lowered.warnings.iter().map(warning).collect())),
+    ])
 }
 
-fn warning(warning: &Warning) -> Value {
-    json!({ "kind": warning.kind.as_str(), "path": warning.path, "message": warning.message })
+fn sampling(lowered: &Lowered) -> Json {
+    let sampling = &lowered.sampling;
+    let constraint = Constraint::of(&lowered.conversation).map(|constraint| {
+        Json::from([("kind", constraint.kind().into()), ("schema", constraint.schema_text().into())])
+    });
+    Json::from([
+        ("max_tokens", sampling.max_tokens.into()),
+        ("temperature", number(sampling.temperature)),
+        ("top_p", number(sampling.top_p)),
+        ("logprobs", sampling.logprobs.into()),
+        ("top_logprobs", sampling.top_logprobs.map(u32::from).into()),
+        ("seed", sampling.seed.into()),
+        ("n", sampling.n.into()),
+        ("constraint", constraint.into()),
+    ])
+}
+
+/// A single-precision number as the double that it is.
+fn number(value: f32) -> Json {
+    Json::Number(Number::Float(f64::from(value)))
+}
+
+fn warning(warning: &Warning) -> Json {
+    Json::from([
+        ("kind", warning.kind.as_str().into()),
+        ("path", warning.path.as_str().into()),
+        ("message", warning.message.as_str().into()),
+    ])
 }

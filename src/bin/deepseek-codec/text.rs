@@ -59,11 +59,11 @@ fn run(
 }
 
 /// The answer to one line: ids for text, text for ids.
-fn answer(tokenizer: &Tokenizer, line: &str) -> Result<serde_json::Value, String> {
+fn answer(tokenizer: &Tokenizer, line: &str) -> Result<Json, String> {
     let job = Json::parse(line.as_bytes()).map_err(|error| error.to_string())?;
     if let Some(text) = job.get("text").and_then(Json::as_str) {
-        let ids: Vec<u32> = tokenizer.encode_text(text).into_iter().map(u32::from).collect();
-        return Ok(serde_json::json!({ "ids": ids }));
+        let ids = tokenizer.encode_text(text).into_iter().map(|id| id.0.into());
+        return Ok([("ids", Json::Array(ids.collect()))].into());
     }
     let Some(ids) = job.get("ids").and_then(Json::as_array) else {
         return Err("neither `text` nor `ids`".to_owned());
@@ -78,5 +78,5 @@ fn answer(tokenizer: &Tokenizer, line: &str) -> Result<serde_json::Value, String
         other => Err(format!("not a token id: {other}")),
     });
     let text = tokenizer.decode(&ids.collect::<Result<Vec<_>, _>>()?);
-    Ok(serde_json::json!({ "text": text }))
+    Ok([("text", text.into())].into())
 }

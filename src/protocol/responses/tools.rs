@@ -245,17 +245,15 @@ pub(super) fn search_result(context: &mut Context<'_>, tools: Vec<Tool>, path: &
     for (index, tool) in tools.into_iter().enumerate() {
         match tool {
             Tool::Namespace(Namespace { name, description, tools }) => {
-                let namespace = object([
-                    ("name", Json::from(name)),
-                    ("description", Json::from(description.unwrap_or_default())),
-                ]);
+                let namespace =
+                    Json::from([("name", name.into()), ("description", description.unwrap_or_default().into())]);
                 found.extend(tools.into_iter().filter_map(|tool| {
                     let mut tool = match tool {
                         NamespaceTool::Function(function) => function_json(function),
                         NamespaceTool::Custom(tool) => custom_json(tool.name),
                         NamespaceTool::Unknown(_) => return None,
                     };
-                    tool.insert("namespace", namespace.clone().into());
+                    tool.insert("namespace", namespace.clone());
                     Some(Json::Object(tool))
                 }));
             }
@@ -277,12 +275,8 @@ pub(super) fn search_result(context: &mut Context<'_>, tools: Vec<Tool>, path: &
     Ok(Json::Array(found).text(Style::Compact))
 }
 
-fn object<const N: usize>(members: [(&str, Json); N]) -> Object {
-    members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
-}
-
 fn function_json(function: Function) -> Object {
-    object([
+    Object::from([
         ("type", "function".into()),
         ("name", function.name.into()),
         ("description", function.description.into()),
@@ -292,11 +286,11 @@ fn function_json(function: Function) -> Object {
 }
 
 fn custom_json(name: String) -> Object {
-    object([("type", "custom".into()), ("name", name.into())])
+    Object::from([("type", "custom".into()), ("name", name.into())])
 }
 
 fn search_json(search: ToolSearch) -> Object {
-    object([
+    Object::from([
         ("type", TOOL_SEARCH.into()),
         ("execution", search.execution.into()),
         ("description", search.description.into()),
@@ -306,14 +300,14 @@ fn search_json(search: ToolSearch) -> Object {
 
 fn web_search_json(kind: String, search: WebSearch) -> Object {
     let location = search.user_location.map(|location| {
-        object([
+        Json::from([
             ("city", location.city.into()),
             ("country", location.country.into()),
             ("region", location.region.into()),
             ("timezone", location.timezone.into()),
         ])
     });
-    object([
+    Object::from([
         ("type", kind.into()),
         ("search_context_size", search.search_context_size.into()),
         ("user_location", location.into()),

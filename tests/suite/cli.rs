@@ -1,0 +1,174 @@
+//! The program, run as a user would.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use deepseek_codec::json::Json;
+
+fn fixture(name: &str) -> String {
+    format!("{}/fixtures/requests/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn run(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_deepseek-codec"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A program that refuses early may close its input.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+/// Standard output of a run that succeeds.
+fn stdout(arguments: &[&str], input: &[u8]) -> String {
+    let output = run(arguments, input);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Exit code and standard error of a run that fails.
+fn failure(arguments: &[&str], input: &[u8]) -> (Option<i32>, String) {
+    let output = run(arguments, input);
+    assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+const HI: &[u8] =
+    br#"{"model": "deepseek-v4-pro", "messages": [{"role": "user", "content": "hi"}], "thinking": {"type": "disabled"}}"#;
+
+#[test]
+fn encode_prints_ids_text_or_json() {
+    assert_eq!(stdout(&["encode"], HI), "0 128803 6366 128804 128822\n");
+    assert_eq!(
+        stdout(&["encode", "--format", "text", "-"], HI),
+        "<｜begin▁of▁sentence｜><｜User｜>hi<｜Assistant｜></think>\n"
+    );
+    let json = Json::parse(stdout(&["encode", "--format", "json", "--protocol", "chat"], HI).as_bytes()).unwrap();
+    assert_eq!(json.get("status").unwrap().to_string(), "200");
+    assert_eq!(json.get("ids").unwrap().to_string(), "[0,128803,6366,128804,128822]");
+    assert_eq!(json.get("special").unwrap().as_array().unwrap().len(), 4);
+    let other = stdout(&["encode", "--model", "deepseek-flash", "--format", "text"], HI);
+    assert_eq!(other, "<｜begin▁of▁sentence｜><｜User｜>hi<｜Assistant｜></think>\n");
+}
+
+#[test]
+fn the_format_is_told_from_the_body() {
+    for (file, api) in [("agent.json", "messages"), ("codex.json", "responses"), ("chat_agent.json", "chat")] {
+        let output = run(&["count", &fixture(file)], b"");
+        assert!(output.status.success());
+        let notice = String::from_utf8(output.stderr).unwrap();
+        assert!(notice.contains(&format!("read as {api}")), "{notice}");
+        let count: usize = String::from_utf8(output.stdout).unwrap().trim().parse().unwrap();
+        assert!(count > 60_000, "{count}");
+    }
+}
+
+#[test]
+fn count_is_the_number_of_ids() {
+    for file in ["agent.json", "chat_tools_required.json", "messages_images.json", "responses_tools.json"] {
+        let ids = stdout(&["encode", &fixture(file)], b"");
+        let count = stdout(&["count", &fixture(file)], b"");
+        assert_eq!(ids.split_whitespace().count().to_string(), count.trim(), "{file}");
+    }
+}
+
+#[test]
+fn explain_adds_up() {
+    let report = stdout(&["explain", &fixture("agent.json")], b"");
+    let total: usize = report
+        .lines()
+        .find_map(|line| line.strip_prefix("prompt: ")?.split(' ').next()?.parse().ok())
+        .unwrap();
+    let rows = report.lines().skip_while(|line| !line.trim_start().starts_with("tokens")).skip(1);
+    let rows = rows.take_while(|line| !line.is_empty());
+    let sum: usize = rows.map(|line| line.split_whitespace().next().unwrap().parse::<usize>().unwrap()).sum();
+    assert_eq!(sum, total);
+    assert!(report.contains("35 tools"), "{report}");
+    assert!(report.contains("billing_header"));
+}
+
+#[test]
+fn diff_names_the_place_and_the_reason() {
+    let directory = tempfile();
+    let write = |name: &str, body: &str| {
+        let path = directory.join(name);
+        std::fs::write(&path, body).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let request = |messages: &str, rest: &str| {
+        format!(r#"{{"model": "deepseek-v4-pro", "messages": [{{"role": "system", "content": "Be brief."}}, {messages}]{rest}}}"#)
+    };
+    let a = write("a.json", &request(r#"{"role": "user", "content": "one two three"}"#, ""));
+    let b = write("b.json", &request(r#"{"role": "user", "content": "one two four"}"#, ""));
+    let report = stdout(&["diff", "--protocol", "chat", &a, &b], b"");
+    assert!(report.contains("message 1: user differs"), "{report}");
+    assert!(stdout(&["diff", "--protocol", "chat", &a, &a], b"").contains("the prompts are the same"));
+    let off = write("off.json", &request(r#"{"role": "user", "content": "one two three"}"#, r#", "reasoning_effort": "none""#));
+    assert!(stdout(&["diff", "--protocol", "chat", &a, &off], b"").contains("thinking differs"));
+    std::fs::remove_dir_all(directory).unwrap();
+}
+
+/// A fresh folder.
+fn tempfile() -> std::path::PathBuf {
+    let path = std::env::temp_dir().join(format!("deepseek-codec-{}", std::process::id()));
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+#[test]
+fn text_goes_to_ids_and_back() {
+    let text = "Grüße, 世界! <｜User｜> 🙂";
+    let ids = stdout(&["tokenize"], text.as_bytes());
+    assert!(ids.split_whitespace().all(|id| id.parse::<u32>().unwrap() < 128_000));
+    assert_eq!(stdout(&["detokenize"], ids.as_bytes()).trim_end_matches('\n'), text);
+    let lines = stdout(&["tokenize", "--jsonl"], b"{\"text\": \"hi\"}\n\n{\"ids\": [6366]}\n");
+    assert_eq!(lines, "{\"ids\":[6366]}\n{\"text\":\"hi\"}\n");
+}
+
+#[test]
+fn bad_input_fails_with_its_place_and_code_2() {
+    let unknown_model = br#"{"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}]}"#;
+    let bad_part = br#"{"model": "deepseek-v4-pro", "messages": [{"role": "user", "content": [{"type": "text", "text": 5}]}]}"#;
+    let cases: [(&[&str], &[u8], &str); 9] = [
+        (&["encode"], b"", "not JSON"),
+        (&["encode"], b"{}", "name the format with --protocol"),
+        (&["encode", "--protocol", "chat"], b"[", "(status 400, syntax)"),
+        (&["encode", "--protocol", "chat"], unknown_model, "model: The supported API model names are"),
+        (&["encode", "--protocol", "chat"], bad_part, "messages[0].content[0].text"),
+        (&["count", "/nowhere/request.json"], b"", "/nowhere/request.json"),
+        (&["tokenize", "--model", "gpt"], b"x", "unknown model gpt"),
+        (&["detokenize"], b"12 999999999", "999999999"),
+        (&["tokenize"], &[0xff], "not UTF-8"),
+    ];
+    for (arguments, input, expected) in cases {
+        let (code, message) = failure(arguments, input);
+        assert_eq!(code, Some(2), "{arguments:?}");
+        assert!(message.contains(expected), "{arguments:?}: {message}");
+    }
+}
+
+#[test]
+fn replay_answers_every_line() {
+    let jobs = [
+        r#"{"id": "a", "protocol": "chat", "request": {"model": "deepseek-flash", "messages": [{"role": "user", "content": "hi"}]}}"#,
+        r#"{"id": "b", "protocol": "messages", "dialect": "vendor", "request": {"model": "deepseek-flash", "messages": []}}"#,
+        r#"{"id": 3, "protocol": "chat", "request_raw": "{\"model\""}"#,
+        r#"{"id": "d", "protocol": "smoke"}"#,
+        "not json",
+    ];
+    let answers = stdout(&["replay"], jobs.join("\n").as_bytes());
+    let answers: Vec<Json> = answers.lines().map(|line| Json::parse(line.as_bytes()).unwrap()).collect();
+    assert_eq!(answers.len(), 5);
+    let text = |index: usize, key: &str| answers[index].get(key).map(ToString::to_string).unwrap_or_default();
+    assert_eq!((text(0, "id"), text(0, "status")), ("\"a\"".to_owned(), "200".to_owned()));
+    assert_eq!(
+        text(1, "error"),
+        r#"{"type":"error","error":{"type":"invalid_request_error","message":"messages: at least one message is required"}}"#
+    );
+    assert_eq!((text(2, "id"), text(2, "status")), ("3".to_owned(), "400".to_owned()));
+    assert!(text(3, "bad_job").contains("unknown protocol"));
+    assert!(answers[4].get("bad_job").is_some());
+}
