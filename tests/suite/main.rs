@@ -6,5 +6,6 @@ mod cli;
 mod fixture;
 mod fuzz_replay;
 mod golden;
+mod hostile;
 mod lenient;
 mod tokenizer;
