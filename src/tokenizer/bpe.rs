@@ -33,24 +33,31 @@ pub(super) fn merges_to(tables: &Tables, token: &[u8], id: u32) -> bool {
     out == [TokenId(id)]
 }
 
-/// The symbols of a short piece.
+/// The symbols of a short piece, each at the place of its first byte or character.
 struct Symbols {
     ids: [u32; SHORT],
-    /// The rank of each symbol with the one after it; [`NO_RANK`] for the last.
-    ranks: [u32; SHORT],
+    /// For each symbol the rank with the one after it, above its own place; [`NEVER`] if they do not merge and
+    /// where no symbol is.
+    turns: [u32; SHORT],
+    /// The places where a symbol is.
+    live: u64,
     len: usize,
 }
 
+/// Greater than every rank with a place below it.
+const NEVER: u32 = u32::MAX >> 1;
+const PLACE_BITS: u32 = SHORT.trailing_zeros();
+
 impl Symbols {
     fn new() -> Self {
-        Self { ids: [0; SHORT], ranks: [NO_RANK; SHORT], len: 0 }
+        Self { ids: [0; SHORT], turns: [NEVER; SHORT], live: 0, len: 0 }
     }
 
     fn push(&mut self, tables: &Tables, id: u32) {
-        self.ids[self.len] = id;
-        if self.len > 0 {
-            self.ranks[self.len - 1] = tables.pairs.rank(self.ids[self.len - 1], id);
+        if let Some(before) = self.len.checked_sub(1) {
+            self.turns[before] = turn(tables.pairs.rank(self.ids[before], id), before);
         }
+        self.ids[self.len] = id;
         self.len += 1;
     }
 
@@ -59,37 +66,60 @@ impl Symbols {
         for (id, byte) in self.ids.iter_mut().zip(piece) {
             *id = tables.byte_ids[usize::from(*byte)];
         }
-        for (rank, pair) in self.ranks.iter_mut().zip(piece.windows(2)) {
-            *rank = tables.pairs.rank_of_bytes(pair[0], pair[1], &tables.byte_ids);
+        for (place, (slot, pair)) in self.turns.iter_mut().zip(piece.windows(2)).enumerate() {
+            *slot = turn(tables.pairs.rank_of_bytes(pair[0], pair[1], &tables.byte_ids), place);
         }
     }
 
     fn merge(&mut self, tables: &Tables, out: &mut Vec<TokenId>) {
-        let Self { ids, ranks, len } = self;
+        self.live = u64::MAX >> (SHORT - self.len);
         loop {
-            let mut at = 0;
-            let mut best = NO_RANK;
-            for (place, rank) in ranks[..*len].iter().enumerate() {
-                if *rank < best {
-                    (at, best) = (place, *rank);
-                }
-            }
-            if best == NO_RANK {
+            let next = self.next_turn();
+            if next == NEVER {
                 break;
             }
-            ids.copy_within(at + 2..*len, at + 1);
-            ranks.copy_within(at + 1..*len, at);
-            *len -= 1;
-            ids[at] = tables.result(best);
-            if at > 0 {
-                ranks[at - 1] = tables.pairs.rank(ids[at - 1], ids[at]);
-            }
-            if at + 1 < *len {
-                ranks[at] = tables.pairs.rank(ids[at], ids[at + 1]);
+            let at = next as usize % SHORT;
+            // The symbol after this one goes, and its neighbour on the right moves up.
+            let above = self.live & (u64::MAX - 1) << at;
+            let gone = above.trailing_zeros() as usize % SHORT;
+            let above = above & above.wrapping_sub(1);
+            self.live &= !(1 << gone);
+            self.turns[gone] = NEVER;
+            let id = tables.result(next >> PLACE_BITS);
+            self.ids[at] = id;
+            self.turns[at] = match above.trailing_zeros() as usize {
+                right if right < SHORT => turn(tables.pairs.rank(id, self.ids[right]), at),
+                _ => NEVER,
+            };
+            let below = self.live & ((1 << at) - 1);
+            if below != 0 {
+                let left = below.ilog2() as usize;
+                self.turns[left] = turn(tables.pairs.rank(self.ids[left], id), left);
             }
         }
-        out.extend(ids[..*len].iter().map(|id| TokenId(*id)));
+        let mut live = self.live;
+        while live != 0 {
+            out.push(TokenId(self.ids[live.trailing_zeros() as usize % SHORT]));
+            live &= live - 1;
+        }
     }
+
+    /// The lowest rank, and of several the leftmost.
+    fn next_turn(&self) -> u32 {
+        let (chunks, _) = self.turns[..self.len.next_multiple_of(8)].as_chunks::<8>();
+        let mut lowest = [NEVER as i32; 8];
+        for chunk in chunks {
+            for (low, turn) in lowest.iter_mut().zip(chunk) {
+                *low = (*low).min(*turn as i32);
+            }
+        }
+        lowest.into_iter().min().unwrap_or(NEVER as i32) as u32
+    }
+}
+
+/// The order of merges in one number: by rank, then by place.
+fn turn(rank: u32, place: usize) -> u32 {
+    if rank == NO_RANK { NEVER } else { rank << PLACE_BITS | place as u32 }
 }
 
 #[derive(Clone, Copy)]

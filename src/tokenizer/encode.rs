@@ -1,6 +1,10 @@
-//! The way from text to ids: pre-tokens by windows of ASCII or by character, whole words by table, the rest by
-//! merging.
+//! The way from text to ids.
+//!
+//! Text is cut into parts that encode alone: pre-tokens, and their pieces where [`links`](super::links) allows.
+//! Nearly all parts are words, whose token a table knows; the rest is remembered or merged. Parts go through in
+//! batches, so that the table is read for many of them at once instead of waiting for each.
 
+use super::batch::{Batch, Part};
 use super::bpe;
 use super::memo::Memo;
 use super::pretokenize::first_len;
@@ -11,7 +15,7 @@ use crate::token::TokenId;
 
 /// Takes the ids of a text in order.
 pub(super) trait Sink {
-    fn push(&mut self, id: u32);
+    fn extend(&mut self, ids: &[TokenId]);
 
     /// Whether enough ids came; the rest of the text is then not encoded.
     fn is_full(&self) -> bool {
@@ -21,8 +25,8 @@ pub(super) trait Sink {
 
 impl Sink for Vec<TokenId> {
     #[inline]
-    fn push(&mut self, id: u32) {
-        self.push(TokenId(id));
+    fn extend(&mut self, ids: &[TokenId]) {
+        self.extend_from_slice(ids);
     }
 }
 
@@ -34,8 +38,8 @@ pub(super) struct Counter {
 
 impl Sink for Counter {
     #[inline]
-    fn push(&mut self, _: u32) {
-        self.count += 1;
+    fn extend(&mut self, ids: &[TokenId]) {
+        self.count += ids.len();
     }
 
     fn is_full(&self) -> bool {
@@ -43,19 +47,20 @@ impl Sink for Counter {
     }
 }
 
-/// A window and what a key of its last byte reads behind it.
+/// A window, and what a key of its last byte reads behind it.
 const READ: usize = WINDOW + 16;
 
 /// One thread's encoder.
 pub(super) struct Encoder<'t> {
     tables: &'t Tables,
     memo: Memo,
+    batch: Batch,
     merged: Vec<TokenId>,
 }
 
 impl<'t> Encoder<'t> {
     pub(super) fn new(tables: &'t Tables) -> Self {
-        Self { tables, memo: Memo::take(tables.number), merged: Vec::new() }
+        Self { tables, memo: Memo::take(tables.number), batch: Batch::new(), merged: Vec::new() }
     }
 
     /// Keeps what was learned for this thread's next encoder.
@@ -65,26 +70,30 @@ impl<'t> Encoder<'t> {
 
     /// Gives the ids of a text to a sink.
     pub(super) fn encode(&mut self, text: &str, sink: &mut impl Sink) {
-        let bytes = text.as_bytes();
         let mut at = 0;
-        while at < bytes.len() && !sink.is_full() {
-            let advanced = self.window(&bytes[at..], sink);
+        while at < text.len() && !sink.is_full() {
+            if self.batch.room() < WINDOW {
+                self.flush(text, sink);
+            }
+            let advanced = self.window(text.as_bytes(), at);
             at += advanced;
             if advanced == 0 {
-                let piece = &text[at..at + first_len(&text[at..])];
-                self.piece(piece, sink);
-                at += piece.len();
+                let len = first_len(&text[at..]);
+                self.piece(text, at, at + len, sink);
+                at += len;
             }
         }
+        self.flush(text, sink);
     }
 
-    /// Encodes the ASCII pre-tokens at the front of a text whose ends are certain; gives their length.
-    fn window(&mut self, text: &[u8], sink: &mut impl Sink) -> usize {
+    /// Takes the ASCII pre-tokens from a place on whose ends are certain; gives their length.
+    fn window(&mut self, text: &[u8], at: usize) -> usize {
+        let rest = &text[at..];
         let mut padded = [0; READ];
-        let window: &[u8; READ] = match text.first_chunk() {
+        let window: &[u8; READ] = match rest.first_chunk() {
             Some(window) => window,
             None => {
-                padded[..text.len()].copy_from_slice(text);
+                padded[..rest.len()].copy_from_slice(rest);
                 &padded
             }
         };
@@ -93,91 +102,95 @@ impl<'t> Encoder<'t> {
             return 0;
         }
         let masks = scan::masks(front);
-        let known = masks.ascii_len().min(text.len().min(WINDOW) as u32);
+        let known = masks.ascii_len().min(rest.len().min(WINDOW) as u32);
         // The first place is the start of the window itself.
         let mut starts = masks.starts(known) & !1;
         let mut from = 0;
         while starts != 0 {
             let to = starts.trailing_zeros() as usize;
             starts &= starts - 1;
-            let len = to - from;
-            if len <= Key::LONGEST {
-                let front = window[from..].first_chunk().unwrap_or(&[0; 16]);
-                let key = Key::of_front(front, len);
-                self.word(key, &window[from..to], sink);
-            } else {
-                self.long_word(&window[from..to], sink);
-            }
+            let front = window[from..].first_chunk().unwrap_or(&[0; 16]);
+            self.batch.push(self.tables, front, at + from, to - from);
             from = to;
         }
         from
     }
 
-    /// Encodes one pre-token.
-    fn piece(&mut self, piece: &str, sink: &mut impl Sink) {
+    /// Takes one pre-token.
+    fn piece(&mut self, text: &str, from: usize, to: usize, sink: &mut impl Sink) {
+        let bytes = text.as_bytes();
         if !self.tables.unmerged.is_empty()
-            && let Some(id) = self.tables.unmerged.get(piece.as_bytes())
+            && let Some(id) = self.tables.unmerged.get(&bytes[from..to])
         {
-            return sink.push(*id);
+            self.flush(text, sink);
+            return sink.extend(&[TokenId(*id)]);
         }
-        if piece.is_ascii() {
-            return self.part(piece.as_bytes(), sink);
-        }
-        let bytes = piece.as_bytes();
-        let mut from = 0;
+        let mut start = from;
         let mut left: Option<char> = None;
-        for (at, right) in piece.char_indices() {
+        for (at, right) in text[from..to].char_indices() {
+            let at = from + at;
             if let Some(left) = left
                 && !self.tables.links.linked(left, right, bytes[at - 1], bytes[at])
             {
-                self.part(&bytes[from..at], sink);
-                from = at;
+                self.part(text, start, at, sink);
+                start = at;
             }
             left = Some(right);
         }
-        self.part(&bytes[from..], sink);
+        self.part(text, start, to, sink);
     }
 
-    /// Encodes a part of a pre-token that no merge leaves.
-    fn part(&mut self, part: &[u8], sink: &mut impl Sink) {
-        match Key::of(part) {
-            Some(key) => self.word(key, part, sink),
-            None => self.long_word(part, sink),
+    /// Takes a part of a pre-token that no merge leaves.
+    fn part(&mut self, text: &str, from: usize, to: usize, sink: &mut impl Sink) {
+        if self.batch.room() == 0 {
+            self.flush(text, sink);
+        }
+        let bytes = text.as_bytes();
+        match bytes[from..].first_chunk() {
+            Some(front) => self.batch.push(self.tables, front, from, to - from),
+            None => {
+                let mut front = [0; 16];
+                front[..bytes.len() - from].copy_from_slice(&bytes[from..]);
+                self.batch.push(self.tables, &front, from, to - from);
+            }
         }
     }
 
-    #[inline]
-    fn word(&mut self, key: Key, word: &[u8], sink: &mut impl Sink) {
-        let hash = key.hash();
-        match self.tables.words.find_short(key, hash) {
-            Some(id) => sink.push(id),
-            None => self.rare_word(key, hash, word, sink),
+    /// Gives the ids of the parts that were taken.
+    fn flush(&mut self, text: &str, sink: &mut impl Sink) {
+        let Self { tables, memo, batch, merged } = self;
+        batch.resolve(memo);
+        let mut from = 0;
+        for (at, part, remembered) in batch.missed() {
+            sink.extend(&batch.ids()[from..at]);
+            from = at + 1;
+            match remembered.tokens(part.key) {
+                Some(ids) if part.len <= Key::LONGEST => sink.extend(ids),
+                _ => {
+                    let word = &text.as_bytes()[part.start..part.start + part.len];
+                    merged.clear();
+                    encode_rare(tables, part, word, merged);
+                    if part.len <= Key::LONGEST {
+                        memo.store(part.key, part.hash, merged);
+                    }
+                    sink.extend(merged);
+                }
+            }
         }
+        sink.extend(&batch.ids()[from..]);
+        batch.clear();
     }
+}
 
-    fn rare_word(&mut self, key: Key, hash: u64, word: &[u8], sink: &mut impl Sink) {
-        if let Some(ids) = self.memo.recall(key, hash) {
-            return ids.iter().for_each(|id| sink.push(*id));
-        }
-        if word.len() > Key::SHORT
-            && let Some(id) = self.tables.words.find_long(self.tables, word)
-        {
-            return sink.push(id);
-        }
-        self.merge(word, sink);
-        self.memo.store(key, hash, &self.merged);
-    }
-
-    fn long_word(&mut self, word: &[u8], sink: &mut impl Sink) {
-        match self.tables.words.find_long(self.tables, word) {
-            Some(id) => sink.push(id),
-            None => self.merge(word, sink),
-        }
-    }
-
-    fn merge(&mut self, word: &[u8], sink: &mut impl Sink) {
-        self.merged.clear();
-        bpe::merge(self.tables, word, &mut self.merged);
-        self.merged.iter().for_each(|id| sink.push(id.0));
+/// Encodes a part that is neither at its first place in the table nor remembered.
+#[inline(never)]
+fn encode_rare(tables: &Tables, part: &Part, word: &[u8], out: &mut Vec<TokenId>) {
+    let known = match part.len {
+        ..=Key::SHORT => tables.words.find_short(part.key, part.hash),
+        _ => tables.words.find_long(tables, word),
+    };
+    match known {
+        Some(id) => out.push(TokenId(id)),
+        None => bpe::merge(tables, word, out),
     }
 }

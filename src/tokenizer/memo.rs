@@ -10,8 +10,8 @@ use crate::token::TokenId;
 
 /// The most tokens of a word that is remembered.
 const TOKENS: usize = 4;
-const SLOTS: usize = 1 << 13;
-const NONE: u32 = u32::MAX;
+const SLOTS: usize = 1 << 15;
+const NONE: TokenId = TokenId(u32::MAX);
 
 /// A table of words and their tokens, for one vocabulary.
 pub(super) struct Memo {
@@ -21,13 +21,25 @@ pub(super) struct Memo {
 }
 
 #[derive(Clone, Copy)]
-struct Entry {
+pub(super) struct Entry {
     key: Key,
     /// Filled up with [`NONE`].
-    ids: [u32; TOKENS],
+    ids: [TokenId; TOKENS],
 }
 
-const EMPTY: Entry = Entry { key: Key::EMPTY, ids: [NONE; TOKENS] };
+impl Entry {
+    /// The word's tokens, if the entry is of this word.
+    #[inline]
+    pub(super) fn tokens(&self, key: Key) -> Option<&[TokenId]> {
+        if self.key != key {
+            return None;
+        }
+        let len = self.ids.iter().position(|id| *id == NONE).unwrap_or(TOKENS);
+        Some(&self.ids[..len])
+    }
+}
+
+pub(super) const EMPTY: Entry = Entry { key: Key::EMPTY, ids: [NONE; TOKENS] };
 
 thread_local! {
     static LAST: Cell<Option<Memo>> = const { Cell::new(None) };
@@ -51,14 +63,10 @@ impl Memo {
         LAST.set(Some(self));
     }
 
-    /// Appends the tokens of a word if they are remembered.
-    pub(super) fn recall(&self, key: Key, hash: u64) -> Option<&[u32]> {
-        let entry = &self.entries[Self::slot(hash)];
-        if entry.key != key {
-            return None;
-        }
-        let len = entry.ids.iter().position(|id| *id == NONE).unwrap_or(TOKENS);
-        Some(&entry.ids[..len])
+    /// The entry where a word with this hash of its key would be.
+    #[inline]
+    pub(super) fn entry(&self, hash: u64) -> Entry {
+        self.entries[Self::slot(hash)]
     }
 
     /// Remembers the tokens of a word, unless they are too many.
@@ -70,7 +78,7 @@ impl Memo {
         *entry = EMPTY;
         entry.key = key;
         for (id, token) in entry.ids.iter_mut().zip(tokens) {
-            *id = token.0;
+            *id = *token;
         }
     }
 

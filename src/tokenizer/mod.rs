@@ -10,6 +10,7 @@
 mod added;
 mod alphabet;
 mod atoms;
+mod batch;
 mod bpe;
 mod classes;
 #[cfg(feature = "vocab")]
@@ -60,7 +61,6 @@ pub struct Vocabulary {
 }
 
 /// Turns prompts and text into ids, and ids into text.
-///
 /// Cloning is cheap, and clones share their tables. A tokenizer is immutable and can be used by many threads.
 #[derive(Clone)]
 pub struct Tokenizer {

@@ -9,24 +9,46 @@ pub(super) const NO_RANK: u32 = u32::MAX;
 const ID_BITS: u32 = ID_LIMIT.trailing_zeros();
 const RANK_BITS: u32 = 64 - 2 * ID_BITS;
 
-/// A hash table, and a plain one for pairs of ASCII bytes, with which nearly all merging starts.
+/// The merges below this rank are the frequent ones; they have a table of their own, which stays in the cache.
+const FREQUENT: usize = 1 << 14;
+const FILTER_BITS: u32 = 20;
+
+/// Hash tables, and a plain one for pairs of ASCII bytes, with which nearly all merging starts.
 #[derive(Debug)]
 pub(super) struct Pairs {
-    /// Left token, right token and one more than the rank in one word; zero is empty.
-    entries: Box<[u64]>,
-    shift: u32,
+    /// One bit for each hash of a pair that merges: most pairs do not, and need no more than this.
+    filter: Box<[u64]>,
+    frequent: PairTable,
+    rare: PairTable,
     /// By left and right byte.
     ascii: Box<[u32; 1 << 14]>,
 }
 
+/// Left token, right token and one more than the rank in one word; zero is empty.
+#[derive(Debug)]
+struct PairTable {
+    entries: Box<[u64]>,
+    shift: u32,
+}
+
 impl Pairs {
     pub(super) fn new(merges: &[Merge], byte_ids: &[u32; 256]) -> Self {
+        let mut filter = vec![0; 1 << (FILTER_BITS - 6)].into_boxed_slice();
         let entries: Vec<u64> = (1..)
             .zip(merges)
             .map(|(rank, merge): (u64, _)| key(merge.left, merge.right) << RANK_BITS | rank)
             .collect();
-        let (entries, shift) = table::build(&entries, |entry| hash(entry >> RANK_BITS), |entry| *entry == 0);
-        let mut pairs = Self { entries, shift, ascii: Box::new([NO_RANK; 1 << 14]) };
+        for entry in &entries {
+            let bit = hash(entry >> RANK_BITS) >> (64 - FILTER_BITS);
+            filter[(bit / 64) as usize] |= 1 << (bit % 64);
+        }
+        let (frequent, rare) = entries.split_at(entries.len().min(FREQUENT));
+        let mut pairs = Self {
+            filter,
+            frequent: PairTable::new(frequent),
+            rare: PairTable::new(rare),
+            ascii: Box::new([NO_RANK; 1 << 14]),
+        };
         for left in 0..0x80 {
             for right in 0..0x80 {
                 pairs.ascii[left << 7 | right] = pairs.rank(byte_ids[left], byte_ids[right]);
@@ -39,17 +61,12 @@ impl Pairs {
     #[inline]
     pub(super) fn rank(&self, left: u32, right: u32) -> u32 {
         let key = key(left, right);
-        let mut slot = (hash(key) >> self.shift) as usize;
-        loop {
-            let entry = self.entries[slot & (self.entries.len() - 1)];
-            if entry >> RANK_BITS == key && entry != 0 {
-                return (entry as u32 & ((1 << RANK_BITS) - 1)) - 1;
-            }
-            if entry == 0 {
-                return NO_RANK;
-            }
-            slot += 1;
+        let hash = hash(key);
+        let bit = (hash >> (64 - FILTER_BITS)) as usize;
+        if self.filter[bit / 64] >> (bit % 64) & 1 == 0 {
+            return NO_RANK;
         }
+        self.frequent.find(key, hash).or_else(|| self.rare.find(key, hash)).unwrap_or(NO_RANK)
     }
 
     /// The rank of the pair of two bytes' tokens.
@@ -65,11 +82,33 @@ impl Pairs {
     /// Every pair with its rank, in no order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32, u32)> {
         let id = |entry: u64, shift: u32| (entry >> shift) as u32 & (ID_LIMIT - 1);
-        let entries = self.entries.iter().filter(|entry| **entry != 0);
+        let entries = self.frequent.entries.iter().chain(&self.rare.entries).filter(|entry| **entry != 0);
         entries.map(move |entry| {
             let rank = (entry & ((1 << RANK_BITS) - 1)) as u32 - 1;
             (id(*entry, RANK_BITS + ID_BITS), id(*entry, RANK_BITS), rank)
         })
+    }
+}
+
+impl PairTable {
+    fn new(entries: &[u64]) -> Self {
+        let (entries, shift) = table::build(entries, |entry| hash(entry >> RANK_BITS), |entry| *entry == 0);
+        Self { entries, shift }
+    }
+
+    #[inline]
+    fn find(&self, key: u64, hash: u64) -> Option<u32> {
+        let mut slot = (hash >> self.shift) as usize;
+        loop {
+            let entry = self.entries[slot & (self.entries.len() - 1)];
+            if entry == 0 {
+                return None;
+            }
+            if entry >> RANK_BITS == key {
+                return Some((entry & ((1 << RANK_BITS) - 1)) as u32 - 1);
+            }
+            slot += 1;
+        }
     }
 }
 

@@ -42,8 +42,10 @@ pub(super) struct Tables {
     starts: Box<[u32]>,
     pub(super) byte_ids: [u32; 256],
     pub(super) pairs: Pairs,
-    /// The token that each merge makes, by rank.
+    /// The token that each merge makes, by rank; not needed where `first_result` says it.
     results: Box<[u32]>,
+    /// The first merge's token, if all that follow have consecutive ids.
+    first_result: Option<u32>,
     pub(super) words: WordTable,
     pub(super) links: Links,
     pub(super) atoms: Atoms,
@@ -78,12 +80,17 @@ impl Tables {
         if let Some(byte) = (0..=255).find(|byte| byte_ids[usize::from(*byte)] == u32::MAX) {
             return Err(MissingByte(byte));
         }
+        let first_result = merges.first().map(|merge| merge.result);
+        let first_result =
+            first_result.filter(|first| (*first..).zip(merges).all(|(id, merge)| id == merge.result));
+        let results = if first_result.is_some() { &[] } else { merges };
         let mut tables = Self {
             bytes: bytes.into_boxed_slice(),
             starts,
             byte_ids,
             pairs: Pairs::new(merges, &byte_ids),
-            results: merges.iter().map(|merge| merge.result).collect(),
+            results: results.iter().map(|merge| merge.result).collect(),
+            first_result,
             words: WordTable::default(),
             atoms: Atoms::default(),
             links: Links::default(),
@@ -119,7 +126,11 @@ impl Tables {
     }
 
     /// The token that the merge of a rank makes.
+    #[inline]
     pub(super) fn result(&self, rank: u32) -> u32 {
-        self.results[rank as usize]
+        match self.first_result {
+            Some(first) => first + rank,
+            None => self.results[rank as usize],
+        }
     }
 }

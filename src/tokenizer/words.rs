@@ -66,12 +66,29 @@ pub(super) struct WordTable {
 
 /// A key, and the id in the upper bits of its high part, which short words leave free. All zeros: empty.
 #[derive(Debug, Clone, Copy, Default)]
-struct Entry {
+pub(super) struct Entry {
     low: u64,
     high: u64,
 }
 
 impl Entry {
+    /// An entry that is no word's.
+    pub(super) const NONE: Self = Self { low: 1, high: 0 };
+
+    pub(super) fn new(key: Key, id: u32) -> Self {
+        Self { low: key.low, high: key.high | u64::from(id) << ID_SHIFT }
+    }
+
+    #[inline]
+    pub(super) fn is_of(&self, key: Key) -> bool {
+        self.low == key.low && self.high & KEY_MASK == key.high
+    }
+
+    #[inline]
+    pub(super) fn id(&self) -> u32 {
+        (self.high >> ID_SHIFT) as u32
+    }
+
     fn hash(&self) -> u64 {
         mix(self.low, self.high & KEY_MASK)
     }
@@ -87,12 +104,8 @@ impl WordTable {
             let token = tables.token(*id);
             Key::of(token).filter(|_| token.len() <= Key::SHORT)
         };
-        let short: Vec<Entry> = words
-            .iter()
-            .filter_map(|id| {
-                keyed(id).map(|key| Entry { low: key.low, high: key.high | u64::from(*id) << ID_SHIFT })
-            })
-            .collect();
+        let short: Vec<Entry> =
+            words.iter().filter_map(|id| keyed(id).map(|key| Entry::new(key, *id))).collect();
         let (short, short_shift) = table::build(&short, Entry::hash, |entry| entry.high == 0);
         let long: Vec<u32> = words.iter().filter(|id| keyed(id).is_none()).map(|id| id + 1).collect();
         let (long, long_shift) =
@@ -100,13 +113,19 @@ impl WordTable {
         Self { short, short_shift, long, long_shift }
     }
 
+    /// The entry where a word with this hash of its key is most likely to be.
+    #[inline]
+    pub(super) fn first_entry(&self, hash: u64) -> Entry {
+        self.short[(hash >> self.short_shift) as usize & (self.short.len() - 1)]
+    }
+
     /// The token of a word with this key and this hash of the key.
     pub(super) fn find_short(&self, key: Key, hash: u64) -> Option<u32> {
         let mut slot = (hash >> self.short_shift) as usize;
         loop {
             let entry = self.short[slot & (self.short.len() - 1)];
-            if entry.low == key.low && entry.high & KEY_MASK == key.high {
-                return Some((entry.high >> ID_SHIFT) as u32);
+            if entry.is_of(key) {
+                return Some(entry.id());
             }
             if entry.high == 0 {
                 return None;
