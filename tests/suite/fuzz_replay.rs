@@ -3,30 +3,35 @@
 //! The published package leaves that folder out; there is nothing to replay then.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 mod properties;
 
-fn replay(target: &str, property: fn(&[u8])) {
+/// The target's inputs with their names, in order.
+fn inputs(target: &str) -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/regressions").join(target);
-    let Ok(files) = fs::read_dir(&folder) else { return };
-    let mut paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    let Ok(files) = fs::read_dir(&folder) else { return Vec::new() };
+    let mut paths: Vec<_> = files.flatten().map(|file| file.path()).collect();
     paths.sort();
     assert!(!paths.is_empty(), "{} is empty", folder.display());
-    for path in paths {
-        println!("{}", path.display());
-        property(&fs::read(&path).unwrap());
-    }
+    let read = |path: &PathBuf| fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    paths.iter().map(|path| (path.display().to_string(), read(path))).collect()
 }
 
 #[test]
 fn encode_request() {
-    replay("encode_request", properties::encode_request);
+    for (name, data) in inputs("encode_request") {
+        println!("{name}");
+        properties::encode_request(&data);
+    }
 }
 
 #[test]
 fn parse_json() {
-    replay("parse_json", properties::parse_json);
+    for (name, data) in inputs("parse_json") {
+        println!("{name}");
+        properties::parse_json(&data);
+    }
 }
 
 /// The properties hold for the requests that are fixtures, too.
