@@ -7,3 +7,5 @@
 pub mod meta;
 mod pointer;
 pub mod strict;
+#[cfg(test)]
+mod tests;

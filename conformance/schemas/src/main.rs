@@ -2,10 +2,12 @@
 //!
 //! `cargo run --release -- [N] [schemas.jsonl]` generates N schemas from a fixed seed; with a file of JSON lines
 //! (each a schema, or an object with a member `schema`) its schemas are compared as they are, and damaged ones as
-//! well. `--schema JSON` shows both sides for one schema.
+//! well. `--schema JSON` shows both sides for one schema, `--pattern N` compares N random regular expressions, and
+//! `--fixtures FOLDER` writes the official verdicts into the fixtures of the package.
 
 mod compare;
 mod dice;
+mod fixtures;
 mod generate;
 mod oracle;
 mod patterns;
@@ -30,6 +32,15 @@ fn main() -> ExitCode {
             };
             compare::show(&schema);
             return ExitCode::SUCCESS;
+        }
+        ["--fixtures", folder] => {
+            return match fixtures::write(folder) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => {
+                    eprintln!("{folder}: {error}");
+                    ExitCode::from(2)
+                }
+            };
         }
         ["--pattern", count] => return patterns_alone(count.parse().unwrap_or(10_000)),
         _ => {}

@@ -10,7 +10,7 @@ pub(super) fn fault(draft: Draft, members: &Object, keyword: &str, value: &Json)
     let is_newer = draft >= Draft::Draft6;
     match keyword {
         "type" => types(value),
-        "required" => names(value),
+        "required" if !is_unread(members, value) => names(value),
         "enum" | "allOf" | "anyOf" | "oneOf" => not_array(value),
         "prefixItems" if draft >= Draft::Draft202012 => not_array(value),
         "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
@@ -29,6 +29,22 @@ pub(super) fn fault(draft: Draft, members: &Object, keyword: &str, value: &Json)
         "dependentSchemas" if draft >= Draft::Draft201909 => not_object(value),
         "dependentRequired" if draft >= Draft::Draft201909 => dependent_required(value),
         _ => None,
+    }
+}
+
+/// Whether a `required` of one or two names is applied together with `properties`; its elements are not looked at
+/// then.
+fn is_unread(members: &Object, required: &Json) -> bool {
+    const FEW: usize = 15;
+    let properties = members.get("properties");
+    if members.get("patternProperties").is_some() || properties.is_none() {
+        return false;
+    }
+    match (required.as_array().map(<[Json]>::len), members.get("additionalProperties")) {
+        (Some(1), Some(Json::Bool(false))) => true,
+        (Some(2), Some(Json::Bool(false) | Json::Object(_))) => false,
+        (Some(2), _) => properties.and_then(Json::as_object).is_some_and(|properties| properties.len() < FEW),
+        _ => false,
     }
 }
 
