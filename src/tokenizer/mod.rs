@@ -12,7 +12,10 @@ mod alphabet;
 mod atoms;
 mod batch;
 mod bpe;
+mod cache;
 mod classes;
+mod cut;
+mod decode;
 #[cfg(feature = "vocab")]
 mod embedded;
 mod encode;
@@ -20,6 +23,9 @@ mod links;
 mod load;
 mod memo;
 mod pairs;
+#[cfg(feature = "parallel")]
+mod parallel;
+mod prefix;
 pub mod pretokenize;
 mod scan;
 #[doc(hidden)]
@@ -27,15 +33,20 @@ pub mod slow;
 mod spellings;
 mod table;
 mod tables;
+#[cfg(all(test, feature = "vocab"))]
+mod tests;
 mod words;
 
 use std::fmt;
 use std::sync::Arc;
 
+pub use self::cache::EncodeCache;
+pub use self::decode::{Detokenizer, Piece};
 pub use self::load::{LoadError, LoadErrorKind};
+pub use self::prefix::{block_hashes, common_prefix};
 
 use self::added::Added;
-use self::encode::Encoder;
+use self::encode::{Counter, Encoder};
 use self::tables::Tables;
 use crate::prompt::{Prompt, Segment};
 use crate::token::{Special, TokenId};
@@ -118,14 +129,49 @@ impl Tokenizer {
     /// tokenizer in the calling program; no request can cause it.
     #[must_use]
     pub fn encode(&self, prompt: &Prompt) -> Vec<TokenId> {
-        let mut ids = Vec::with_capacity(prompt.text().len() / 3 + prompt.specials().len());
+        let mut ids = room_for(prompt);
+        let mut encoder = Encoder::new(&self.tables);
         for segment in prompt.segments() {
             match segment {
                 Segment::Special(role) => ids.push(self.bound(role)),
-                Segment::Text(text) => self.encode_into(text, &mut ids),
+                Segment::Text(text) => encoder.encode(text, &mut ids),
             }
         }
+        encoder.finish();
         ids
+    }
+
+    /// The ids of a prompt, like [`Tokenizer::encode`], with what a cache remembers of earlier ones.
+    ///
+    /// # Panics
+    /// As [`Tokenizer::encode`].
+    #[must_use]
+    pub fn encode_with(&self, prompt: &Prompt, cache: &EncodeCache) -> Vec<TokenId> {
+        let mut ids = room_for(prompt);
+        let mut encoder = Encoder::new(&self.tables);
+        for segment in prompt.segments() {
+            match segment {
+                Segment::Special(role) => ids.push(self.bound(role)),
+                Segment::Text(text) => {
+                    cache.encode(self.tables.number, text, &mut ids, |part, ids| encoder.encode(part, ids));
+                }
+            }
+        }
+        encoder.finish();
+        ids
+    }
+
+    /// The ids of a prompt, like [`Tokenizer::encode`], with several threads if it is long.
+    ///
+    /// The threads are those of the current `rayon` pool; `pool.install(|| …)` chooses another one. Prompts
+    /// below 64 KiB are encoded by the calling thread alone.
+    ///
+    /// # Panics
+    /// As [`Tokenizer::encode`].
+    #[cfg(feature = "parallel")]
+    #[must_use]
+    pub fn encode_parallel(&self, prompt: &Prompt) -> Vec<TokenId> {
+        parallel::encode(self, prompt)
     }
 
     /// The ids of plain text. Spellings of special tokens in it are text like any other.
@@ -136,13 +182,28 @@ impl Tokenizer {
         ids
     }
 
-    /// The number of ids that [`Tokenizer::encode`] would give.
+    /// The number of ids that [`Tokenizer::encode`] would give, without making them.
     ///
     /// # Panics
     /// As [`Tokenizer::encode`].
     #[must_use]
     pub fn count(&self, prompt: &Prompt) -> usize {
-        self.encode(prompt).len()
+        self.count_up_to(prompt, usize::MAX)
+    }
+
+    /// Whether a prompt has more than `limit` ids. A longer prompt is not read further than that needs.
+    ///
+    /// # Panics
+    /// As [`Tokenizer::encode`].
+    #[must_use]
+    pub fn exceeds(&self, prompt: &Prompt, limit: usize) -> bool {
+        self.count_up_to(prompt, limit) > limit
+    }
+
+    /// Turns ids into text as they come.
+    #[must_use]
+    pub fn detokenizer(&self) -> Detokenizer {
+        Detokenizer::new(self.clone())
     }
 
     /// The id of a role, if this tokenizer has it.
@@ -198,11 +259,36 @@ impl Tokenizer {
         }
     }
 
+    /// The number of ids, or one that is greater than the limit.
+    fn count_up_to(&self, prompt: &Prompt, limit: usize) -> usize {
+        let mut counter = Counter { count: 0, limit };
+        let mut encoder = Encoder::new(&self.tables);
+        for segment in prompt.segments() {
+            match segment {
+                Segment::Special(role) => {
+                    self.bound(role);
+                    counter.count += 1;
+                }
+                Segment::Text(text) => encoder.encode(text, &mut counter),
+            }
+            if counter.count > limit {
+                break;
+            }
+        }
+        encoder.finish();
+        counter.count
+    }
+
     fn encode_into(&self, text: &str, ids: &mut Vec<TokenId>) {
         let mut encoder = Encoder::new(&self.tables);
         encoder.encode(text, ids);
         encoder.finish();
     }
+}
+
+/// An empty list with room for about a prompt's ids.
+fn room_for(prompt: &Prompt) -> Vec<TokenId> {
+    Vec::with_capacity(prompt.text().len() / 3 + prompt.specials().len())
 }
 
 impl fmt::Debug for Tokenizer {

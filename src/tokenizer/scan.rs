@@ -9,7 +9,7 @@
 pub(super) const WINDOW: usize = 64;
 
 /// One bit for each byte of a window, the first byte lowest.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Masks {
     /// `[A-Za-z]`
     letters: u64,
@@ -108,6 +108,9 @@ pub(super) use self::sse2::masks;
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) use self::words::masks;
 
+#[cfg(test)]
+pub(super) use self::words::masks as word_masks;
+
 /// With the vector instructions that every x86-64 processor has.
 #[cfg(target_arch = "x86_64")]
 mod sse2 {
@@ -174,7 +177,6 @@ mod words {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = ONES << 7;
 
-    #[cfg_attr(all(test, target_arch = "x86_64"), expect(dead_code, reason = "compared with by the tests"))]
     pub(in super::super) fn masks(window: &[u8; WINDOW]) -> Masks {
         let mut masks = Masks::default();
         let (words, _) = window.as_chunks::<8>();

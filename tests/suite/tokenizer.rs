@@ -4,7 +4,9 @@ use deepseek_codec::prompt::Prompt;
 use deepseek_codec::token::{Special, TokenId};
 use deepseek_codec::tokenizer::pretokenize::pretokens;
 use deepseek_codec::tokenizer::slow::Slow;
-use deepseek_codec::tokenizer::{LoadErrorKind, SpecialToken, Tokenizer, Vocabulary};
+use deepseek_codec::tokenizer::{
+    LoadErrorKind, Piece, SpecialToken, Tokenizer, Vocabulary, block_hashes, common_prefix,
+};
 use fancy_regex::Regex;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -106,6 +108,80 @@ fn decoding_replaces_what_is_not_text() {
         assert_eq!(tokenizer.decode(&of(bytes)), text, "{bytes:?}");
     }
     assert_eq!(tokenizer.decode(&[TokenId(128_803), TokenId(u32::MAX), TokenId(3)]), "<｜User｜>!");
+}
+
+/// What a detokenizer gives, with special tokens marked.
+fn pieces(tokenizer: &Tokenizer, ids: &[TokenId]) -> String {
+    let mut text = String::new();
+    let mut detokenizer = tokenizer.detokenizer();
+    let mut add = |piece: Piece<'_>| match piece {
+        Piece::Text(part) => text.push_str(part),
+        Piece::Special(role) => text.push_str(role.spelling()),
+        Piece::Added(id) => text.push_str(tokenizer.added_spelling(id).unwrap_or_default()),
+    };
+    for id in ids {
+        detokenizer.push(*id, &mut add);
+        assert!(detokenizer.pending().len() < 4);
+    }
+    detokenizer.finish(&mut add);
+    text
+}
+
+proptest! {
+    #[test]
+    fn detokenizing_is_decoding(ids in prop::collection::vec(prop_oneof![3..259u32, 3..128_000u32, 127_999..129_290u32], 0..40)) {
+        let tokenizer = embedded();
+        let ids: Vec<TokenId> = ids.into_iter().map(TokenId).collect();
+        prop_assert_eq!(pieces(&tokenizer, &ids), tokenizer.decode(&ids));
+    }
+
+    #[test]
+    fn detokenizers_go_back(ids in prop::collection::vec(prop_oneof![190..259u32, 3..128_000u32], 1..100), back in any::<prop::sample::Index>()) {
+        let tokenizer = embedded();
+        let ids: Vec<TokenId> = ids.into_iter().map(TokenId).collect();
+        let mut detokenizer = tokenizer.detokenizer();
+        ids.iter().for_each(|id| detokenizer.push(*id, |_| ()));
+        prop_assert!(!detokenizer.clone().rollback(ids.len() + 1));
+        let back = back.index(ids.len().min(64) + 1);
+        prop_assert!(detokenizer.rollback(back));
+        let mut fresh = tokenizer.detokenizer();
+        ids[..ids.len() - back].iter().for_each(|id| fresh.push(*id, |_| ()));
+        prop_assert_eq!(detokenizer.pending(), fresh.pending());
+    }
+}
+
+#[test]
+fn real_replacement_characters_come_at_once() {
+    let tokenizer = embedded();
+    for text in ["\u{FFFD}", "a\u{FFFD}b", "\u{FFFD}\u{FFFD}é"] {
+        let ids = tokenizer.encode_text(text);
+        let mut detokenizer = tokenizer.detokenizer();
+        let mut given = String::new();
+        for id in &ids {
+            detokenizer.push(*id, |piece| {
+                if let Piece::Text(part) = piece {
+                    given.push_str(part)
+                }
+            });
+        }
+        assert_eq!(given, text);
+    }
+}
+
+#[test]
+fn prefixes() {
+    let ids: Vec<TokenId> = (0..10).map(TokenId).collect();
+    let mut other = ids.clone();
+    other[6] = TokenId(99);
+    assert_eq!(common_prefix(&ids, &other), 6);
+    assert_eq!(common_prefix(&ids, &ids[..3]), 3);
+    let block = 3.try_into().unwrap();
+    let (a, b): (Vec<u64>, Vec<u64>) =
+        (block_hashes(&ids, block).collect(), block_hashes(&other, block).collect());
+    assert_eq!((a.len(), &a[..2]), (3, &b[..2]));
+    assert_ne!(a[2], b[2]);
+    // These values may never change: routers and engines compare them across versions.
+    assert_eq!(a, [15_020_427_595_393_229_491, 13_565_387_624_803_999_767, 13_364_329_646_020_072_843]);
 }
 
 /// The pre-tokenizer as regular expressions, applied one after the other to the pieces.

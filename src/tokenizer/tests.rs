@@ -1,0 +1,176 @@
+//! Tests of what is not public: cuts, windows, links, atoms.
+
+use super::cut::{next_cut, parts};
+use super::pretokenize::pretokens;
+use super::*;
+
+static BARE: Vocabulary = Vocabulary { specials: &[], renamed: &[] };
+
+/// Characters of every kind that the pre-tokenizer tells apart.
+const KINDS: [char; 24] = [
+    'a', 'Z', 'é', '\u{308}', '1', '²', '.', '"', '。', '😀', ' ', '\t', '\n', '\r', '\u{A0}', '\u{3000}',
+    '\0', '\u{200D}', '中', '文', 'ァ', '・', '\u{3040}', 'ß',
+];
+
+/// A source of numbers that is the same in every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % limit
+    }
+
+    fn text(&mut self, len: usize) -> String {
+        let mut text = String::new();
+        while text.len() < len {
+            let kind = KINDS[self.below(KINDS.len())];
+            let count = if self.below(4) == 0 { 1 + self.below(6) } else { 1 };
+            text.extend(std::iter::repeat_n(kind, count));
+            if self.below(3) == 0 {
+                text.push_str(["word", " and", "12345", "\r\n", "世界", " (", "'ll", "  x"][self.below(8)]);
+            }
+        }
+        text
+    }
+}
+
+#[test]
+fn cuts_change_no_pretoken() {
+    let mut numbers = Numbers(1);
+    for round in 0..3000 {
+        let text = numbers.text(if round % 10 == 0 { 400 } else { 30 });
+        let whole: Vec<&str> = pretokens(&text).collect();
+        let mut from = 1;
+        while from < text.len() {
+            let at = next_cut(&text, from);
+            let cut = pretokens(&text[..at]).chain(pretokens(&text[at..]));
+            assert!(cut.eq(whole.iter().copied()), "{text:?} at {at}");
+            from = at + 1;
+        }
+        assert_eq!(parts(&text, 7).collect::<String>(), text);
+    }
+}
+
+#[test]
+fn cuts_are_common() {
+    let prose = "The first place, whatever stands there, is near. ".repeat(400);
+    assert!(parts(&prose, 100).all(|part| part.len() < 140));
+}
+
+/// Every text of three kinds, and longer ones, through the windows.
+#[test]
+fn windows_are_the_pretokens() {
+    let tokenizer = Tokenizer::embedded(&BARE);
+    let slow = slow::Slow::of(&tokenizer);
+    let ascii: Vec<char> = KINDS.into_iter().filter(char::is_ascii).collect();
+    let mut numbers = Numbers(2);
+    let mut check = |text: &str| assert_eq!(tokenizer.encode_text(text), slow.encode_text(text), "{text:?}");
+    for a in &ascii {
+        for b in &ascii {
+            for c in &ascii {
+                for d in &ascii {
+                    check(&String::from_iter([a, b, c, d]));
+                }
+            }
+        }
+    }
+    for _ in 0..4000 {
+        let len = 1 + numbers.below(200);
+        let text = numbers.text(len);
+        check(&text);
+        check(&text.chars().filter(char::is_ascii).collect::<String>());
+    }
+}
+
+#[test]
+fn masks_of_words_and_of_vectors() {
+    let mut numbers = Numbers(3);
+    for _ in 0..2000 {
+        let window = std::array::from_fn(|_| numbers.below(256) as u8);
+        assert_eq!(scan::masks(&window), scan::word_masks(&window), "{window:?}");
+    }
+}
+
+/// Parts between safe borders, and symbols that start as characters: all pairs of the characters that tokens
+/// consist of would be too many, so runs of them.
+#[test]
+fn characters_of_tokens() {
+    let tokenizer = Tokenizer::embedded(&BARE);
+    let slow = slow::Slow::of(&tokenizer);
+    let mut chars: Vec<char> = (0..tokenizer.len() as u32)
+        .filter_map(|id| std::str::from_utf8(tokenizer.tables.token(id)).ok())
+        .flat_map(str::chars)
+        .filter(|c| !c.is_ascii())
+        .collect();
+    chars.sort_unstable();
+    chars.dedup();
+    let mut numbers = Numbers(4);
+    let mut near = 0;
+    for _ in 0..40_000 {
+        // Neighbours in the order of code points are of one script, mostly.
+        near = if numbers.below(4) == 0 { numbers.below(chars.len()) } else { near };
+        let text: String =
+            (0..1 + numbers.below(9))
+                .map(|_| {
+                    if numbers.below(12) == 0 { ' ' } else { chars[(near + numbers.below(60)) % chars.len()] }
+                })
+                .collect();
+        assert_eq!(tokenizer.encode_text(&text), slow.encode_text(&text), "{text:?}");
+    }
+}
+
+#[test]
+fn prompts_in_every_way() {
+    let version: &'static Vocabulary = &Vocabulary {
+        specials: &[SpecialToken { role: Special::User, id: TokenId(128_803), spellings: &[] }],
+        renamed: &[],
+    };
+    let tokenizer = Tokenizer::embedded(version);
+    let cache = EncodeCache::new(1 << 20);
+    let small = EncodeCache::new(40_000);
+    let mut numbers = Numbers(5);
+    let mut prompt = Prompt::plain("");
+    for turn in 0..40 {
+        prompt.push_special(Special::User);
+        let len = [10, 300, 9000, 70_000][numbers.below(4)];
+        prompt.push_text(&numbers.text(len));
+        let ids = tokenizer.encode(&prompt);
+        let slow: Vec<TokenId> = prompt
+            .segments()
+            .flat_map(|segment| match segment {
+                Segment::Special(role) => vec![tokenizer.bound(role)],
+                Segment::Text(text) => tokenizer.encode_text(text),
+            })
+            .collect();
+        assert_eq!(ids, slow);
+        assert_eq!(tokenizer.encode_with(&prompt, &cache), ids, "turn {turn}");
+        assert_eq!(tokenizer.encode_with(&prompt, &small), ids, "turn {turn}");
+        assert!(cache.bytes() <= 1 << 20 && small.bytes() <= 40_000);
+        assert_eq!(tokenizer.count(&prompt), ids.len());
+        assert!(tokenizer.exceeds(&prompt, ids.len() - 1));
+        assert!(!tokenizer.exceeds(&prompt, ids.len()));
+        #[cfg(feature = "parallel")]
+        assert_eq!(tokenizer.encode_parallel(&prompt), ids, "turn {turn}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "binds no id")]
+fn unbound_role() {
+    let mut prompt = Prompt::plain("");
+    prompt.push_special(Special::User);
+    let _ = Tokenizer::embedded(&BARE).encode(&prompt);
+}
+
+#[test]
+fn long_runs_cost_little_more_than_prose() {
+    // Counted in steps of the clock would be noise; this holds the order of growth.
+    let tokenizer = Tokenizer::embedded(&BARE);
+    for unit in ["a", " ", "\n", "中", "=", "ab", "é", "\u{308}", "\0", "0", "👍"] {
+        let text = unit.repeat(1_000_000 / unit.len());
+        let start = std::time::Instant::now();
+        assert!(!tokenizer.encode_text(&text).is_empty());
+        assert!(start.elapsed().as_secs() < 5, "{unit:?}");
+    }
+}
