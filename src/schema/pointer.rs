@@ -41,13 +41,6 @@ impl Pointer {
     pub(super) fn leave(&mut self, length: usize) {
         self.0.truncate(length);
     }
-
-    /// The pointer of the member `key`.
-    pub(super) fn of(&self, key: &str) -> String {
-        let mut child = self.clone();
-        child.enter(key);
-        child.0
-    }
 }
 
 /// A pointer as a reference spells it.

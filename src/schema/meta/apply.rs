@@ -97,9 +97,13 @@ impl<'s> Applied<'s> {
         keyword: &str,
         value: &'s Json,
     ) -> Checked {
-        let closes = matches!(members.get("additionalProperties"), Some(Json::Bool(false) | Json::Object(_)));
-        let is_together = closes && matches!(keyword, "properties" | "patternProperties");
-        if !is_together && let Some(fault) = form::fault(draft, members, keyword, value) {
+        // These two are applied together with `additionalProperties` if that restricts anything.
+        if matches!(keyword, "properties" | "patternProperties")
+            && matches!(members.get("additionalProperties"), Some(Json::Bool(false) | Json::Object(_)))
+        {
+            return Ok(());
+        }
+        if let Some(fault) = form::fault(draft, members, keyword, value) {
             return self.at(Step::Key(keyword), |walk| walk.fail(fault));
         }
         let is_schema = matches!(value, Json::Object(_) | Json::Bool(_));
@@ -113,8 +117,6 @@ impl<'s> Applied<'s> {
                 }
                 _ => Ok(()),
             },
-            // These two are applied together with `additionalProperties` if that restricts anything.
-            "properties" | "patternProperties" if is_together => Ok(()),
             "properties" => self.by_name(base, draft, keyword, value),
             "patternProperties" => self.by_pattern(base, draft, value),
             "additionalProperties" => self.additional_properties(base, draft, members, value),
@@ -258,19 +260,22 @@ impl<'s> Applied<'s> {
         if resource.schema.as_object().is_some_and(|members| std::ptr::eq(members, parent)) {
             return Ok(());
         }
+        // An anchor does not tell where it stands: what is found below it is located from the reference on.
         let target_pointer = match reference.strip_prefix('#') {
-            Some(pointer) if pointer.is_empty() || pointer.starts_with('/') => Pointer::from(pointer),
-            _ => self.pointer.clone(),
+            Some(pointer) if pointer.is_empty() || pointer.starts_with('/') => Some(Pointer::from(pointer)),
+            _ => None,
         };
         if self.references >= MAX_NESTED_REFERENCES {
-            self.later.push_back((target_pointer, base, resource));
+            self.later.push_back((target_pointer.unwrap_or_default(), base, resource));
             return Ok(());
         }
-        let here = std::mem::replace(&mut self.pointer, target_pointer);
+        let here = target_pointer.map(|pointer| std::mem::replace(&mut self.pointer, pointer));
         self.references += 1;
         self.schema(&base, resource)?;
         self.references -= 1;
-        self.pointer = here;
+        if let Some(here) = here {
+            self.pointer = here;
+        }
         Ok(())
     }
 }

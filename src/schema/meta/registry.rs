@@ -37,6 +37,10 @@ pub(super) enum Target<'s> {
     MetaSchema,
 }
 
+/// How many bytes the pointers of external references may have in all, so that a long name above many of them costs
+/// little. The references beyond are located at the root.
+const ROOM_FOR_POINTERS: usize = 1 << 20;
+
 /// From this many members on, an object is indexed when it is searched.
 const MANY_MEMBERS: usize = 16;
 
@@ -59,6 +63,7 @@ impl<'s> Registry<'s> {
             seen: HashSet::new(),
             local: Vec::new(),
             external: Vec::new(),
+            room: ROOM_FOR_POINTERS,
             refers_to_meta_schema: false,
         };
         crawl.registry.known.insert(Rc::clone(&base));
@@ -218,6 +223,8 @@ struct Crawl<'s> {
     /// Pointers of references inside the document.
     local: Vec<&'s str>,
     external: Vec<External>,
+    /// How many bytes of pointers may still be kept for external references.
+    room: usize,
     refers_to_meta_schema: bool,
 }
 
@@ -300,7 +307,9 @@ impl<'s> Crawl<'s> {
                 // What a `$schema` names is never missed here.
                 if keyword == "$ref" {
                     let reference = reference.to_owned();
-                    let pointer = self.pointer.as_str().to_owned();
+                    let pointer = self.pointer.as_str();
+                    let pointer = if pointer.len() <= self.room { pointer.to_owned() } else { String::new() };
+                    self.room -= pointer.len();
                     self.external.push(External { reference, target, pointer });
                 }
             }
@@ -333,8 +342,12 @@ impl<'s> Crawl<'s> {
                 schema => self.registry.member(schema, &key),
             };
             let Some(schema) = next else { return Ok(None) };
-            resource = Resource { draft: walk::own_draft(resource.draft, schema), schema };
-            base = self.own_base(&base, resource)?;
+            resource.schema = schema;
+            // An object of many definitions is passed often; asking it for these members must not take long.
+            if ["$schema", "$id", "id"].iter().any(|key| self.registry.member(schema, key).is_some()) {
+                resource.draft = walk::own_draft(resource.draft, schema);
+                base = self.own_base(&base, resource)?;
+            }
         }
         Ok(Some((base, resource)))
     }

@@ -1,7 +1,9 @@
 //! The syntax of ECMA-262 regular expressions in Unicode mode, with one liberty of the older mode: a backslash may
 //! stand before any character that is neither a letter nor a digit.
 
-use super::Reader;
+use std::collections::HashSet;
+
+use super::{MAX_NESTING, Reader};
 
 /// Whether `pattern` is a regular expression. Names of Unicode properties are not looked up.
 pub(in crate::schema::meta) fn is_valid(pattern: &str) -> bool {
@@ -12,7 +14,7 @@ pub(in crate::schema::meta) fn is_valid(pattern: &str) -> bool {
         captures: 0,
         highest_reference: 0,
         references: Vec::new(),
-        names: Vec::new(),
+        names: HashSet::new(),
     };
     parser.pattern().is_some()
 }
@@ -31,9 +33,9 @@ enum Before {
 struct Group {
     is_lookaround: bool,
     /// Names in the current alternative.
-    names: Vec<String>,
+    names: HashSet<String>,
     /// Names in the alternatives before it.
-    other_names: Vec<String>,
+    other_names: HashSet<String>,
 }
 
 struct Parser {
@@ -43,7 +45,7 @@ struct Parser {
     captures: u32,
     highest_reference: u32,
     references: Vec<String>,
-    names: Vec<String>,
+    names: HashSet<String>,
 }
 
 /// `None` is a syntax error.
@@ -55,7 +57,7 @@ impl Parser {
             self.before = match character {
                 '|' => {
                     let group = self.groups.last_mut()?;
-                    group.other_names.append(&mut group.names);
+                    merge(&mut group.other_names, std::mem::take(&mut group.names));
                     Before::Nothing
                 }
                 '(' => {
@@ -109,6 +111,9 @@ impl Parser {
     }
 
     fn open(&mut self) -> Parsed<()> {
+        if self.groups.len() >= MAX_NESTING {
+            return None;
+        }
         let mut group = Group::default();
         if ["?=", "?!", "?<=", "?<!"].iter().any(|opening| self.reader.eat(opening)) {
             group.is_lookaround = true;
@@ -117,8 +122,8 @@ impl Parser {
             if self.groups.iter().any(|group| group.names.contains(&name)) {
                 return None;
             }
-            self.groups.last_mut()?.names.push(name.clone());
-            self.names.push(name);
+            self.groups.last_mut()?.names.insert(name.clone());
+            self.names.insert(name);
             self.captures += 1;
         } else if self.reader.eat("?") {
             self.modifiers()?;
@@ -139,6 +144,9 @@ impl Parser {
             return None;
         }
         let letters: Vec<char> = flags.chars().filter(|character| *character != '-').collect();
+        if letters.len() > 3 {
+            return None;
+        }
         let different = letters.iter().enumerate().all(|(index, letter)| !letters[..index].contains(letter));
         let known = letters.iter().all(|letter| matches!(letter, 'i' | 'm' | 's'));
         let valid = !letters.is_empty() && different && known && flags.len() <= letters.len() + 1;
@@ -149,10 +157,10 @@ impl Parser {
         if self.groups.len() == 1 {
             return None;
         }
-        let mut closed = self.groups.pop()?;
+        let closed = self.groups.pop()?;
         let group = self.groups.last_mut()?;
-        group.names.append(&mut closed.names);
-        group.names.append(&mut closed.other_names);
+        merge(&mut group.names, closed.names);
+        merge(&mut group.names, closed.other_names);
         Some(if closed.is_lookaround { Before::Assertion } else { Before::Atom })
     }
 
@@ -271,4 +279,12 @@ impl Parser {
             character => Some(Some(character as u32)),
         }
     }
+}
+
+/// Adds `names` to `all`, moving the smaller set.
+fn merge(all: &mut HashSet<String>, mut names: HashSet<String>) {
+    if names.len() > all.len() {
+        std::mem::swap(all, &mut names);
+    }
+    all.extend(names);
 }

@@ -12,6 +12,9 @@ mod usable;
 pub(super) use ecma::is_valid;
 pub(super) use usable::is_usable;
 
+/// How deep groups may nest. ECMA-262 has no such limit, but the engines do.
+const MAX_NESTING: usize = 64;
+
 /// The characters of a pattern and how far they are read.
 struct Reader {
     characters: Vec<char>,

@@ -7,8 +7,7 @@
 
 use std::collections::HashSet;
 
-use super::Reader;
-use super::properties;
+use super::{MAX_NESTING, Reader, properties};
 
 /// Whether `pattern` can be used.
 pub(in crate::schema::meta) fn is_usable(pattern: &str) -> bool {
@@ -70,9 +69,6 @@ struct Parser {
     /// Whether `\a` stands outside of classes. The translation refuses that, but a lax pattern is not translated.
     has_bell: bool,
 }
-
-/// How deep groups may nest.
-const MAX_NESTING: usize = 64;
 
 /// `None` is a syntax error.
 type Parsed<T> = Option<T>;

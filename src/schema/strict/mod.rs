@@ -12,6 +12,12 @@ use std::fmt;
 use super::pointer::Pointer;
 use crate::json::{Json, Number, Object};
 
+mod beyond;
+mod shape;
+
+use beyond::{address, close, close_keyword, referenced};
+use shape::{FORMATS, Kind, SIMPLE, TYPES, mismatch, quoted, variant};
+
 /// Where a strict schema stands: the two places differ in their rules for the top level and in their messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Top {
@@ -87,7 +93,7 @@ impl std::error::Error for StrictError {}
 ///
 /// The schema does not fit the shape of strict schemas or breaks one of their rules; all faults are listed.
 pub fn normalize(schema: &Json, top: Top) -> Result<Normalized, StrictError> {
-    let mut walk = Walk::new(schema);
+    let mut walk = Walk::new(referenced(schema));
     let forms = walk.schema(schema, top == Top::Parameters);
     if schema.get("type").and_then(Json::as_str) != Some("object") {
         walk.rule(top.not_an_object().to_owned());
@@ -103,81 +109,6 @@ pub fn normalize(schema: &Json, top: Top) -> Result<Normalized, StrictError> {
     let places = walk.faults.into_iter().map(|fault| (fault.pointer, fault.what)).collect();
     Err(StrictError { message, places })
 }
-
-/// The keywords kept for one type, in the order in which they are written.
-struct Type {
-    name: &'static str,
-    /// The name in messages about the shape.
-    variant: &'static str,
-    keywords: &'static [(&'static str, Kind)],
-}
-
-/// What the value of a kept keyword is. All but `Schema` are optional, and `null` is the same as absent.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
-    Text,
-    Texts,
-    Format,
-    Flag,
-    Number,
-    Integer,
-    /// A schema; required.
-    Schema,
-    /// Schemas by name.
-    Schemas,
-}
-
-const TYPES: [Type; 7] = [
-    Type {
-        name: "object",
-        variant: "Object",
-        keywords: &[
-            ("properties", Kind::Schemas),
-            ("additionalProperties", Kind::Flag),
-            ("required", Kind::Texts),
-            ("description", Kind::Text),
-            ("$def", Kind::Schemas),
-        ],
-    },
-    Type {
-        name: "string",
-        variant: "String",
-        keywords: &[
-            ("description", Kind::Text),
-            ("pattern", Kind::Text),
-            ("format", Kind::Format),
-            ("enum", Kind::Texts),
-        ],
-    },
-    Type { name: "number", variant: "Number", keywords: &numeric(Kind::Number) },
-    Type { name: "integer", variant: "Integer", keywords: &numeric(Kind::Integer) },
-    Type { name: "boolean", variant: "Boolean", keywords: &[("description", Kind::Text)] },
-    Type {
-        name: "array",
-        variant: "Array",
-        keywords: &[("items", Kind::Schema), ("description", Kind::Text)],
-    },
-    Type { name: "null", variant: "Null", keywords: &[("description", Kind::Text)] },
-];
-
-const fn numeric(kind: Kind) -> [(&'static str, Kind); 8] {
-    [
-        ("description", Kind::Text),
-        ("const", kind),
-        ("default", kind),
-        ("minimum", kind),
-        ("maximum", kind),
-        ("exclusiveMinimum", kind),
-        ("exclusiveMaximum", kind),
-        ("multipleOf", kind),
-    ]
-}
-
-/// The types a list of types may name.
-const SIMPLE: [&str; 5] = ["string", "number", "integer", "boolean", "null"];
-
-/// The formats that are kept.
-const FORMATS: [&str; 5] = ["email", "hostname", "ipv4", "ipv6", "uuid"];
 
 /// Keywords with schemas by name, other than `properties`, to which a `$ref` can point.
 const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
@@ -196,28 +127,52 @@ struct Walk {
     any_of: usize,
     misshapen: Vec<Fault>,
     faults: Vec<Fault>,
-    /// The local targets of all `$ref`s, sorted.
-    targets: Vec<String>,
+    /// How many bytes of pointers may still be listed.
+    room: usize,
+    /// Addresses of the objects with definitions to which a `$ref` points.
+    referenced: HashSet<usize>,
 }
 
+/// How many bytes the pointers of all faults may have, so that a long name above many faults costs little. The
+/// faults beyond are not listed.
+const ROOM_FOR_POINTERS: usize = 1 << 20;
+
 impl Walk {
-    fn new(schema: &Json) -> Self {
-        let mut targets = Vec::new();
-        collect_targets(schema, &mut targets);
-        targets.sort_unstable();
-        Self { pointer: Pointer::default(), any_of: 0, misshapen: Vec::new(), faults: Vec::new(), targets }
+    fn new(referenced: HashSet<usize>) -> Self {
+        Self {
+            pointer: Pointer::default(),
+            any_of: 0,
+            misshapen: Vec::new(),
+            faults: Vec::new(),
+            room: ROOM_FOR_POINTERS,
+            referenced,
+        }
     }
 
     /// A fault of the shape at the current place.
     fn shape(&mut self, what: String) {
-        let pointer = self.pointer.as_str().to_owned();
-        self.misshapen.push(Fault { pointer, what, inside_any_of: Some(self.any_of) });
+        if let Some(pointer) = self.place(self.misshapen.is_empty()) {
+            self.misshapen.push(Fault { pointer, what, inside_any_of: Some(self.any_of) });
+        }
     }
 
     /// A broken rule at the current place.
     fn rule(&mut self, what: String) {
-        let pointer = self.pointer.as_str().to_owned();
-        self.faults.push(Fault { pointer, what, inside_any_of: None });
+        let is_first = self.room == ROOM_FOR_POINTERS;
+        if let Some(pointer) = self.place(is_first) {
+            self.faults.push(Fault { pointer, what, inside_any_of: None });
+        }
+    }
+
+    /// The current pointer, if it is to be listed.
+    fn place(&mut self, in_any_case: bool) -> Option<String> {
+        let pointer = self.pointer.as_str();
+        let cost = pointer.len() + 1;
+        if !in_any_case && cost > self.room {
+            return None;
+        }
+        self.room = self.room.saturating_sub(cost);
+        Some(pointer.to_owned())
     }
 
     /// Runs `step` one level down, at `key`.
@@ -488,7 +443,7 @@ impl Walk {
         for key in DEFINITIONS {
             let Some(schemas) = members.get(key) else { continue };
             let forms = self.definitions(schemas);
-            if self.is_target(&self.pointer.of(key)) {
+            if self.referenced.contains(&address(schemas)) {
                 prompt.push((key.to_owned(), forms.prompt));
             }
             enforced.push((key.to_owned(), forms.enforced));
@@ -501,13 +456,6 @@ impl Walk {
         Forms::objects(prompt, enforced)
     }
 
-    /// Whether some `$ref` points into the object at `pointer`.
-    fn is_target(&self, pointer: &str) -> bool {
-        let inside = format!("{pointer}/");
-        let first = self.targets.partition_point(|target| *target < inside);
-        self.targets.get(first).is_some_and(|target| target.starts_with(&inside))
-    }
-
     /// Definitions are not part of the official shape, so none of them is a fault: one that does not fit stays as
     /// it is, with its objects closed in the enforced form.
     fn definitions(&self, schemas: &Json) -> Normalized {
@@ -516,13 +464,7 @@ impl Walk {
         };
         let (mut prompt, mut enforced) = (Vec::new(), Vec::new());
         for (name, schema) in schemas.iter() {
-            let mut walk = Self {
-                pointer: Pointer::default(),
-                any_of: 0,
-                misshapen: Vec::new(),
-                faults: Vec::new(),
-                targets: Vec::new(),
-            };
+            let mut walk = Self::new(HashSet::new());
             let mut forms = walk.schema(schema, true);
             if !walk.misshapen.is_empty() || !walk.faults.is_empty() {
                 forms = Normalized { prompt: schema.clone(), enforced: close(schema) };
@@ -546,89 +488,4 @@ impl Forms {
         let object = |members: Vec<(String, Json)>| Json::Object(members.into_iter().collect());
         Normalized { prompt: object(prompt), enforced: object(enforced) }
     }
-}
-
-/// Closes the objects of a schema that the official shape has no place for. An object that says itself what else
-/// it allows stays open.
-fn close(schema: &Json) -> Json {
-    let Some(members) = schema.as_object() else {
-        return schema.clone();
-    };
-    let mut closed: Object =
-        members.iter().map(|(key, value)| (key.to_owned(), close_keyword(key, value))).collect();
-    let is_object = members.get("type").and_then(Json::as_str) == Some("object");
-    let is_open = !matches!(members.get("additionalProperties"), None | Some(Json::Null | Json::Bool(false)));
-    if is_object && !is_open {
-        let properties = members.get("properties").and_then(Json::as_object);
-        let names = properties.into_iter().flat_map(Object::iter).map(|(name, _)| Json::from(name));
-        let names: Vec<Json> = names.collect();
-        closed.insert("additionalProperties", false.into());
-        closed.insert("required", names.into());
-    }
-    closed.into()
-}
-
-/// Closes the schemas in the value of a keyword, as far as closing them cannot turn the meaning round: not under
-/// `not` and `if`, and not under `allOf`, whose closed branches would exclude each other.
-fn close_keyword(key: &str, value: &Json) -> Json {
-    match (key, value) {
-        ("properties" | "patternProperties" | "$def" | "$defs" | "definitions", Json::Object(schemas)) => {
-            schemas.iter().map(|(name, schema)| (name.to_owned(), close(schema))).collect::<Object>().into()
-        }
-        ("items" | "prefixItems" | "anyOf" | "oneOf", Json::Array(schemas)) => {
-            schemas.iter().map(close).collect::<Vec<_>>().into()
-        }
-        ("items", schema) => close(schema),
-        _ => value.clone(),
-    }
-}
-
-fn collect_targets(json: &Json, targets: &mut Vec<String>) {
-    match json {
-        Json::Array(elements) => elements.iter().for_each(|element| collect_targets(element, targets)),
-        Json::Object(members) => {
-            for (key, value) in members.iter() {
-                match value.as_str().and_then(|reference| reference.strip_prefix('#')) {
-                    Some(pointer) if key == "$ref" => targets.push(pointer.to_owned()),
-                    _ => collect_targets(value, targets),
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Reads one of `names`, given as a string or as an object with that one key.
-fn variant<'n>(value: &Json, names: &[&'n str]) -> Result<&'n str, String> {
-    let (name, content) = match value {
-        Json::String(name) => (name.as_str(), &Json::Null),
-        Json::Object(members) => match members.iter().next() {
-            Some(only) if members.len() == 1 => only,
-            _ => return Err("invalid value: map, expected map with a single key".to_owned()),
-        },
-        other => return Err(mismatch(other, "string or map")),
-    };
-    let Some(name) = names.iter().find(|known| **known == name) else {
-        let known = quoted(names.iter().copied());
-        return Err(format!("unknown variant `{name}`, expected one of {known}"));
-    };
-    if *content == Json::Null { Ok(name) } else { Err(mismatch(content, "unit")) }
-}
-
-fn quoted<'n>(names: impl Iterator<Item = &'n str>) -> String {
-    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
-/// The official reader's words for a value of the wrong type.
-fn mismatch(value: &Json, expected: &str) -> String {
-    let found = match value {
-        Json::Null => "null".to_owned(),
-        Json::Bool(value) => format!("boolean `{value}`"),
-        Json::Number(Number::Float(_)) => format!("floating point `{value}`"),
-        Json::Number(_) => format!("integer `{value}`"),
-        Json::String(text) => format!("string {text:?}"),
-        Json::Array(_) => "sequence".to_owned(),
-        Json::Object(_) => "map".to_owned(),
-    };
-    format!("invalid type: {found}, expected {expected}")
 }
