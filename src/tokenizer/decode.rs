@@ -10,7 +10,7 @@ pub enum Piece<'d> {
     Text(&'d str),
     /// A special token with a role.
     Special(Special),
-    /// An added token without a role, or an id that the vocabulary does not have.
+    /// An added token without a role.
     Added(TokenId),
 }
 
@@ -88,7 +88,7 @@ impl Detokenizer {
     }
 
     /// Takes an id and gives what it adds: nothing, or text, or (for an added token) U+FFFD for a character that
-    /// it interrupts and then the token.
+    /// it interrupts and then the token. An id that the vocabulary does not have adds nothing.
     pub fn push(&mut self, id: TokenId, mut sink: impl FnMut(Piece<'_>)) {
         self.before[self.pushed % Self::MAX_ROLLBACK] = self.pending;
         self.pushed = self.pushed.wrapping_add(1);
@@ -96,8 +96,11 @@ impl Detokenizer {
 
         let bytes = self.tokenizer.tables.token(id.0);
         if bytes.is_empty() {
-            self.finish(&mut sink);
-            return sink(self.tokenizer.special_role(id).map_or(Piece::Added(id), Piece::Special));
+            if self.tokenizer.added_spelling(id).is_some() {
+                self.finish(&mut sink);
+                sink(self.tokenizer.special_role(id).map_or(Piece::Added(id), Piece::Special));
+            }
+            return;
         }
         if self.pending.len == 0
             && let Ok(text) = std::str::from_utf8(bytes)

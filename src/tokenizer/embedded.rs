@@ -9,7 +9,7 @@ const FIRST_BYTE: u32 = 3;
 const EXACT_BITS: u32 = 11;
 const EXACT: usize = 1 << (EXACT_BITS - 1);
 const SYMBOLS: usize = EXACT + 8 * (17 - EXACT_BITS as usize + 1);
-const LONGEST_CODE: u32 = 15;
+const LONGEST_CODE: u32 = 12;
 const CODES: usize = 5;
 
 static DATA: &[u8] = include_bytes!("vocab/deepseek.bin");
@@ -30,24 +30,35 @@ fn read(data: &[u8]) -> Option<(Tables, Vec<(u32, String)>)> {
     let merges = read_merges(Bits::new(data.take(stream_len)?), &codes, merge_count)?;
     let added = read_added(&mut data)?;
 
-    let first = FIRST_BYTE as usize;
-    let mut bytes: Vec<u8> = Vec::with_capacity(1 << 20);
-    // Where the bytes of each id start, and where the last one's end.
-    let mut places: Vec<u32> = vec![0; first];
-    for number in 0..256 {
-        places.push(number);
-        bytes.push(byte_of_printable_order(number as usize));
-    }
-    places.reserve(merges.len() + 1);
-    places.push(256);
-    for merge in &merges {
-        for part in [merge.left, merge.right] {
-            let span = places.get(part as usize..part as usize + 2)?;
-            bytes.extend_from_within(span[0] as usize..span[1] as usize);
+    let (bytes, ends) = token_bytes(&merges)?;
+    Some((Tables::new(bytes, &ends, &merges, Words::Known).ok()?, added))
+}
+
+/// The bytes of all tokens, and where each id's end.
+fn token_bytes(merges: &[Merge]) -> Option<(Vec<u8>, Vec<u32>)> {
+    // Copied in blocks, which is much faster than to the byte; what a block holds too much is written over.
+    const BLOCK: usize = 16;
+    let mut bytes: Vec<u8> = (0..256).map(byte_of_printable_order).collect();
+    let mut ends: Vec<u32> = Vec::with_capacity(FIRST_BYTE as usize + 256 + merges.len());
+    ends.resize(FIRST_BYTE as usize, 0);
+    ends.extend(1..=256);
+    let mut len = bytes.len();
+    for merge in merges {
+        for part in [merge.left as usize, merge.right as usize] {
+            let span = *ends.get(part - 1)? as usize..*ends.get(part)? as usize;
+            if bytes.len() < len + span.len() + BLOCK {
+                bytes.resize(2 * bytes.len() + span.len() + BLOCK, 0);
+            }
+            for offset in (0..span.len()).step_by(BLOCK) {
+                let block: [u8; BLOCK] = *bytes[span.start + offset..].first_chunk()?;
+                *bytes[len + offset..].first_chunk_mut()? = block;
+            }
+            len += span.len();
         }
-        places.push(bytes.len() as u32);
+        ends.push(len as u32);
     }
-    Some((Tables::new(bytes, places.get(1..)?, &merges, Words::Known).ok()?, added))
+    bytes.truncate(len);
+    Some((bytes, ends))
 }
 
 fn read_merges(mut bits: Bits<'_>, codes: &[PrefixCode], count: usize) -> Option<Vec<Merge>> {

@@ -1,17 +1,18 @@
 //! Places inside a pre-token that no merge can cross.
 //!
 //! # Why these cuts are safe
-//! Every symbol that merging ever makes is a token of the vocabulary. A symbol with bytes on both sides of a
-//! border between two characters would be a token that contains that border: the end of the left character
-//! (or all of it, and more) followed by the start of the right one. If the vocabulary has no such token, no
-//! merge crosses the border, whatever else the pre-token holds. The merges of either side then never see the
+//! Every symbol with more than one byte is made by merges. A symbol with bytes on both sides of a border between
+//! two characters contains that border, so one of the merges that made it joined two tokens there: one that
+//! ends with the end of the left character (or all of it, and more), and one that starts with the start of the
+//! right one. If no merge of the vocabulary joins such tokens, none crosses the border, whatever else the
+//! pre-token holds. The merges of either side then never see the
 //! other: the lowest rank of the whole is the lowest of one side, and taking it changes that side only. So the
 //! tokens of the pre-token are those of its two parts, one after the other.
 //!
 //! What is stored may only err on the side of "linked": pairs of whole characters as bits under a hash, and the
-//! rare tokens that hold a part of a character next to the border by the two bytes at the border.
+//! rare merges with only a part of a character next to the border by the two bytes at the border.
 
-use super::tables::Tables;
+use super::tables::{Merge, Tables};
 
 const BITS: u32 = 20;
 
@@ -25,34 +26,27 @@ pub(super) struct Links {
 }
 
 impl Links {
-    pub(super) fn new(tables: &Tables) -> Self {
+    pub(super) fn new(tables: &Tables, merges: &[Merge]) -> Self {
         let mut links = Self {
             pairs: vec![0; 1 << (BITS - 6)].into_boxed_slice(),
             seams: vec![0; 1 << (16 - 6)].into_boxed_slice(),
         };
-        for id in 0..tables.len() as u32 {
-            let token = tables.token(id);
-            if !token.is_ascii() {
-                links.insert(token);
-            }
+        // A border inside one of a merge's parts belongs to the merge that made the part.
+        for merge in merges {
+            links.insert(tables.token(merge.left), tables.token(merge.right));
         }
         links
     }
 
-    fn insert(&mut self, token: &[u8]) {
-        let mut left: Option<(&[u8], Option<char>)> = None;
-        let mut rest = token;
-        while !rest.is_empty() {
-            let (part, after) = rest.split_at(character_len(rest));
-            let char = whole_character(part);
-            match (left, char) {
-                (Some((_, Some(left))), Some(right)) if left.is_ascii() && right.is_ascii() => {}
-                (Some((_, Some(left))), Some(right)) => set(&mut self.pairs, pair_bit(left, right)),
-                (Some((left, _)), _) => set(&mut self.seams, seam_bit(left[left.len() - 1], part[0])),
-                (None, _) => {}
-            }
-            left = Some((part, char));
-            rest = after;
+    /// Notes the border between two tokens that merge, if characters meet there.
+    fn insert(&mut self, left: &[u8], right: &[u8]) {
+        let (Some(&left_byte), Some(&right_byte)) = (left.last(), right.first()) else { return };
+        if left_byte | right_byte < 0x80 || right_byte & 0xC0 == 0x80 {
+            return;
+        }
+        match (last_character(left), first_character(right)) {
+            (Some(left), Some(right)) => set(&mut self.pairs, pair_bit(left, right)),
+            _ => set(&mut self.seams, seam_bit(left_byte, right_byte)),
         }
     }
 
@@ -70,6 +64,23 @@ impl Links {
     }
 }
 
+/// The whole character at the end of a token.
+fn last_character(bytes: &[u8]) -> Option<char> {
+    let tail = bytes.iter().rev().take(3).take_while(|byte| **byte & 0xC0 == 0x80).count();
+    whole_character(&bytes[bytes.len().checked_sub(tail + 1)?..])
+}
+
+/// The whole character at the start of a token.
+fn first_character(bytes: &[u8]) -> Option<char> {
+    let len = match *bytes.first()? {
+        0..0x80 => 1,
+        0x80..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        0xF0.. => 4,
+    };
+    whole_character(bytes.get(..len)?)
+}
+
 /// The character that these bytes are, unless they are a part of one.
 fn whole_character(bytes: &[u8]) -> Option<char> {
     let tail = |byte: u8| u32::from(byte & 0x3F);
@@ -81,20 +92,6 @@ fn whole_character(bytes: &[u8]) -> Option<char> {
         _ => return None,
     };
     char::from_u32(code)
-}
-
-/// The length of the character, or of the part of one, at the front of a token.
-fn character_len(bytes: &[u8]) -> usize {
-    let tail = bytes[1..].iter().take_while(|byte| **byte & 0xC0 == 0x80).count();
-    let most = match bytes[0] {
-        0..0x80 => 1,
-        // The end of a character whose start is in the token before.
-        0x80..0xC0 => return 1 + tail,
-        0xC0..0xE0 => 2,
-        0xE0..0xF0 => 3,
-        0xF0.. => 4,
-    };
-    most.min(1 + tail)
 }
 
 fn pair_bit(left: char, right: char) -> usize {

@@ -28,7 +28,6 @@ pub(super) struct Pairs {
 #[derive(Debug)]
 struct PairTable {
     entries: Box<[u64]>,
-    shift: u32,
 }
 
 impl Pairs {
@@ -92,22 +91,21 @@ impl Pairs {
 
 impl PairTable {
     fn new(entries: &[u64]) -> Self {
-        let (entries, shift) = table::build(entries, |entry| hash(entry >> RANK_BITS), |entry| *entry == 0);
-        Self { entries, shift }
+        Self { entries: table::build(entries, |entry| hash(entry >> RANK_BITS), |entry| *entry == 0) }
     }
 
     #[inline]
     fn find(&self, key: u64, hash: u64) -> Option<u32> {
-        let mut slot = (hash >> self.shift) as usize;
+        let mut slot = table::slot(hash, self.entries.len());
         loop {
-            let entry = self.entries[slot & (self.entries.len() - 1)];
+            let entry = self.entries[slot];
             if entry == 0 {
                 return None;
             }
             if entry >> RANK_BITS == key {
                 return Some((entry & ((1 << RANK_BITS) - 1)) as u32 - 1);
             }
-            slot += 1;
+            slot = table::next(slot, self.entries.len());
         }
     }
 }

@@ -25,18 +25,22 @@ pub(super) struct Merge {
 pub(super) enum Words {
     /// Every token, because the vocabulary says so.
     Every,
-    /// Every token, because the vocabulary is known to merge each token's bytes to that token.
+    /// Every token, because the vocabulary is known to merge each token's bytes to that token. It is known to be
+    /// [proper](super::atoms) too.
     Known,
     /// Those whose bytes merge to the token itself.
     Merged,
 }
+
+/// The bytes that can be read from the start of any token.
+const FRONT: usize = 16;
 
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// Everything that turns ordinary text into ids and back.
 #[derive(Debug)]
 pub(super) struct Tables {
-    /// The bytes of all tokens, one after the other.
+    /// The bytes of all tokens, one after the other, and [`FRONT`] more.
     bytes: Box<[u8]>,
     /// Where each token's bytes start; one more entry than there are ids. No bytes: not a text token.
     starts: Box<[u32]>,
@@ -65,7 +69,7 @@ impl Tables {
     /// Builds the tables from the bytes of all ids, one after the other (none for ids that are not text), the
     /// places where each id's bytes end, and the merges in order of rank.
     pub(super) fn new(
-        bytes: Vec<u8>,
+        mut bytes: Vec<u8>,
         ends: &[u32],
         merges: &[Merge],
         word_rule: Words,
@@ -84,6 +88,7 @@ impl Tables {
         let first_result =
             first_result.filter(|first| (*first..).zip(merges).all(|(id, merge)| id == merge.result));
         let results = if first_result.is_some() { &[] } else { merges };
+        bytes.resize(bytes.len() + FRONT, 0);
         let mut tables = Self {
             bytes: bytes.into_boxed_slice(),
             starts,
@@ -98,15 +103,20 @@ impl Tables {
             word_rule,
             number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed),
         };
-        let merged = |id: &u32| word_rule == Words::Known || bpe::merges_to(&tables, tables.token(*id), *id);
-        let (words, unmerged): (Vec<u32>, Vec<u32>) =
-            (0..tables.len() as u32).filter(|id| !tables.token(*id).is_empty()).partition(merged);
-        if word_rule == Words::Every {
-            tables.unmerged = unmerged.iter().map(|id| (Box::from(tables.token(*id)), *id)).collect();
-        }
+        let text = (0..tables.len() as u32).filter(|id| !tables.token(*id).is_empty());
+        let words: Vec<u32> = if word_rule == Words::Known {
+            text.collect()
+        } else {
+            let (words, unmerged): (Vec<u32>, Vec<u32>) =
+                text.partition(|id| bpe::merges_to(&tables, tables.token(*id), *id));
+            if word_rule == Words::Every {
+                tables.unmerged = unmerged.iter().map(|id| (Box::from(tables.token(*id)), *id)).collect();
+            }
+            words
+        };
         tables.words = WordTable::new(&tables, &words);
-        tables.links = Links::new(&tables);
-        if is_proper(merges, tables.len()) {
+        tables.links = Links::new(&tables, merges);
+        if word_rule == Words::Known || is_proper(merges, tables.len()) {
             tables.atoms = Atoms::new(&tables, &words);
         }
         Ok(tables)
@@ -123,6 +133,12 @@ impl Tables {
             Some(&[start, end]) => &self.bytes[start as usize..end as usize],
             _ => &[],
         }
+    }
+
+    /// A text token's bytes with what follows them in memory, and their number.
+    pub(super) fn token_front(&self, id: u32) -> (Option<&[u8; FRONT]>, usize) {
+        let len = self.token(id).len();
+        (self.bytes[self.starts[id as usize] as usize..].first_chunk(), len)
     }
 
     /// The token that the merge of a rank makes.

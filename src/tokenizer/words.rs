@@ -40,13 +40,6 @@ impl Key {
         Self { low: text as u64 & low, high: ((text >> 64) as u64 & high) | len }
     }
 
-    /// The key of a word, unless it is too long for one.
-    pub(super) fn of(word: &[u8]) -> Option<Self> {
-        let mut bytes = [0; 16];
-        bytes.get_mut(..word.len()).filter(|_| word.len() <= Self::LONGEST)?.copy_from_slice(word);
-        Some(Self::of_front(&bytes, word.len()))
-    }
-
     pub(super) fn hash(self) -> u64 {
         mix(self.low, self.high)
     }
@@ -55,13 +48,11 @@ impl Key {
 /// The tokens that a word becomes without merging: those whose bytes merge to the token itself.
 #[derive(Debug, Default)]
 pub(super) struct WordTable {
-    /// Words of at most [`Key::SHORT`] bytes; open addressing, at most half full. Tokens with low ids, which
-    /// are the frequent ones, come first to their places.
+    /// Words of at most [`Key::SHORT`] bytes. Tokens with low ids, which are the frequent ones, come first to
+    /// their places.
     short: Box<[Entry]>,
-    short_shift: u32,
     /// One more than the ids of longer words; the bytes are compared with the token's own.
     long: Box<[u32]>,
-    long_shift: u32,
 }
 
 /// A key, and the id in the upper bits of its high part, which short words leave free. All zeros: empty.
@@ -100,50 +91,49 @@ const KEY_MASK: u64 = (1 << ID_SHIFT) - 1;
 impl WordTable {
     /// A table of these tokens, ascending by id.
     pub(super) fn new(tables: &Tables, words: &[u32]) -> Self {
-        let keyed = |id: &u32| {
-            let token = tables.token(*id);
-            Key::of(token).filter(|_| token.len() <= Key::SHORT)
-        };
-        let short: Vec<Entry> =
-            words.iter().filter_map(|id| keyed(id).map(|key| Entry::new(key, *id))).collect();
-        let (short, short_shift) = table::build(&short, Entry::hash, |entry| entry.high == 0);
-        let long: Vec<u32> = words.iter().filter(|id| keyed(id).is_none()).map(|id| id + 1).collect();
-        let (long, long_shift) =
-            table::build(&long, |entry| hash(tables.token(entry - 1)), |entry| *entry == 0);
-        Self { short, short_shift, long, long_shift }
+        let mut short: Vec<Entry> = Vec::with_capacity(words.len());
+        let mut long = Vec::new();
+        for &id in words {
+            let (front, len) = tables.token_front(id);
+            match front.filter(|_| len <= Key::SHORT) {
+                Some(front) => short.push(Entry::new(Key::of_front(front, len), id)),
+                None => long.push(id + 1),
+            }
+        }
+        let long = table::build(&long, |entry| hash(tables.token(entry - 1)), |entry| *entry == 0);
+        Self { short: table::build(&short, Entry::hash, |entry| entry.high == 0), long }
     }
 
     /// The entry where a word with this hash of its key is most likely to be.
     #[inline]
     pub(super) fn first_entry(&self, hash: u64) -> Entry {
-        self.short[(hash >> self.short_shift) as usize & (self.short.len() - 1)]
+        self.short[table::slot(hash, self.short.len())]
     }
 
     /// The token of a word with this key and this hash of the key.
     pub(super) fn find_short(&self, key: Key, hash: u64) -> Option<u32> {
-        let mut slot = (hash >> self.short_shift) as usize;
+        let mut slot = table::slot(hash, self.short.len());
         loop {
-            let entry = self.short[slot & (self.short.len() - 1)];
+            let entry = self.short[slot];
             if entry.is_of(key) {
                 return Some(entry.id());
             }
             if entry.high == 0 {
                 return None;
             }
-            slot += 1;
+            slot = table::next(slot, self.short.len());
         }
     }
 
     /// The token of a word of more than [`Key::SHORT`] bytes.
     pub(super) fn find_long(&self, tables: &Tables, word: &[u8]) -> Option<u32> {
-        let mut slot = (hash(word) >> self.long_shift) as usize;
+        let mut slot = table::slot(hash(word), self.long.len());
         loop {
-            let entry = self.long[slot & (self.long.len() - 1)];
-            let id = entry.checked_sub(1)?;
+            let id = self.long[slot].checked_sub(1)?;
             if tables.token(id) == word {
                 return Some(id);
             }
-            slot += 1;
+            slot = table::next(slot, self.long.len());
         }
     }
 }
