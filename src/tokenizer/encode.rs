@@ -6,6 +6,7 @@
 
 use super::batch::{Batch, Part};
 use super::bpe;
+use super::classes::{CJK, LETTER, class_of};
 use super::memo::Memo;
 use super::pretokenize::first_len;
 use super::scan::{self, WINDOW};
@@ -75,7 +76,12 @@ impl<'t> Encoder<'t> {
             if self.batch.room() < WINDOW {
                 self.flush(text, sink);
             }
-            let advanced = self.window(text.as_bytes(), at);
+            let first = text.as_bytes()[at];
+            let advanced = match first {
+                0..0x80 => self.window(text.as_bytes(), at),
+                0xE3..=0xE9 => self.cjk(text, at, sink),
+                _ => 0,
+            };
             at += advanced;
             if advanced == 0 {
                 let len = first_len(&text[at..]);
@@ -114,6 +120,40 @@ impl<'t> Encoder<'t> {
             from = to;
         }
         from
+    }
+
+    /// Takes a pre-token of CJK letters; gives its length, or zero if there is none.
+    fn cjk(&mut self, text: &str, from: usize, sink: &mut impl Sink) -> usize {
+        let (tables, bytes) = (self.tables, text.as_bytes());
+        if !tables.unmerged.is_empty() {
+            return 0;
+        }
+        let Some(mut left) = cjk_letter(bytes, from) else { return 0 };
+        let (mut start, mut at) = (from, from + CJK_LEN);
+        while let Some(right) = cjk_letter(bytes, at) {
+            if !tables.links.linked(left, right, bytes[at - 1], bytes[at]) {
+                self.cjk_part(text, start, at, left, sink);
+                start = at;
+            }
+            left = right;
+            at += CJK_LEN;
+        }
+        self.cjk_part(text, start, at, left, sink);
+        at - from
+    }
+
+    /// Takes a part of CJK letters, of which `last` is the last.
+    #[inline]
+    fn cjk_part(&mut self, text: &str, from: usize, to: usize, last: char, sink: &mut impl Sink) {
+        if to - from == CJK_LEN
+            && let Some(id) = self.tables.atoms.get(last)
+        {
+            if self.batch.room() == 0 {
+                self.flush(text, sink);
+            }
+            return self.batch.push_known(id);
+        }
+        self.part(text, from, to, sink);
     }
 
     /// Takes one pre-token.
@@ -180,6 +220,19 @@ impl<'t> Encoder<'t> {
         sink.extend(&batch.ids()[from..]);
         batch.clear();
     }
+}
+
+/// The bytes of a character of the CJK class; the first one is 0xE3 to 0xE9.
+const CJK_LEN: usize = 3;
+
+/// The CJK letter at a place.
+#[inline]
+fn cjk_letter(text: &[u8], at: usize) -> Option<char> {
+    let &[a @ 0xE3..=0xE9, b, c] = text.get(at..)?.first_chunk::<CJK_LEN>()? else { return None };
+    let code = u32::from(a & 0x0F) << 12 | u32::from(b & 0x3F) << 6 | u32::from(c & 0x3F);
+    let char = char::from_u32(code)?;
+    // The ideographs are all letters.
+    (matches!(char, '一'..='龥') || class_of(char) == CJK | LETTER).then_some(char)
 }
 
 /// Encodes a part that is neither at its first place in the table nor remembered.
