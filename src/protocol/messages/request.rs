@@ -358,7 +358,8 @@ impl FromJson for Tool {
         let kind: Option<String> = fields.take("type", at)?;
         // A tool of the vendor's may have fields of any form.
         let is_client = kind.as_deref().is_none_or(|kind| kind == "custom");
-        let name = if is_client { fields.take::<String>("name", at).map(Some)? } else { fields.take("name", at)? };
+        // The official API asks for no name where there is a type: it refuses the type, and later.
+        let name = if kind.is_none() { Some(fields.take::<String>("name", at)?) } else { fields.take("name", at)? };
         if !is_client {
             return Ok(Self { kind, name, description: None, input_schema: None, defer_loading: None, strict: None });
         }
