@@ -1,51 +1,32 @@
 //! Parts of text on their way through the word table.
 //!
-//! A part's entry of the table is read when the part is taken and looked at when the batch is resolved: the
-//! processor waits for many such reads at once, and no branch waits for any.
+//! Whether a part stands at its first place in the table is decided without a branch, so that the processor
+//! reads the table for many parts at once. What does not stand there is looked at when the batch is full.
 
-use super::memo::{self, Memo};
+use std::ops::Range;
+
 use super::tables::Tables;
-use super::words::{Entry, Key};
+use super::words::Key;
 use crate::token::TokenId;
 
+/// A power of two, at most 256.
 const PARTS: usize = 128;
 
-/// Bytes that are encoded alone.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
-    /// Of no word if the part is longer than [`Key::LONGEST`].
-    pub(super) key: Key,
-    pub(super) hash: u64,
-    pub(super) start: usize,
-    pub(super) len: usize,
-    entry: Entry,
-}
-
-const NO_PART: Part = Part { key: Key::EMPTY, hash: 0, start: 0, len: 0, entry: Entry::NONE };
-
-/// Parts that wait for their ids, and what was found for them.
+/// Neighbouring parts, each of bytes that are encoded alone.
 pub(super) struct Batch {
-    parts: [Part; PARTS],
     len: usize,
-    /// The token of each part that is a word.
-    ids: [TokenId; PARTS],
-    /// The places of the other parts.
-    missed: [u8; PARTS],
     missed_len: usize,
-    /// What is remembered where the missed parts would be, in their order.
-    remembered: [memo::Entry; PARTS],
+    /// Where each part starts; the one after the last is where that ends.
+    starts: [usize; PARTS + 1],
+    /// The token of each part that is not missed.
+    ids: [TokenId; PARTS],
+    /// The places of the parts that were not found.
+    missed: [u8; PARTS],
 }
 
 impl Batch {
     pub(super) fn new() -> Self {
-        Self {
-            parts: [NO_PART; PARTS],
-            len: 0,
-            ids: [TokenId(0); PARTS],
-            missed: [0; PARTS],
-            missed_len: 0,
-            remembered: [memo::EMPTY; PARTS],
-        }
+        Self { len: 0, missed_len: 0, starts: [0; PARTS + 1], ids: [TokenId(0); PARTS], missed: [0; PARTS] }
     }
 
     /// How many parts can still be taken.
@@ -54,51 +35,47 @@ impl Batch {
         PARTS - self.len
     }
 
-    /// Takes a part of `len` bytes; `front` are the bytes from its start on.
+    /// Takes a part of `len` bytes that `front` begins with.
     #[inline]
     pub(super) fn push(&mut self, tables: &Tables, front: &[u8; 16], start: usize, len: usize) {
-        let part = if len <= Key::LONGEST {
-            let key = Key::of_front(front, len);
-            let hash = key.hash();
-            Part { key, hash, start, len, entry: tables.words.first_entry(hash) }
-        } else {
-            Part { start, len, ..NO_PART }
-        };
-        self.parts[self.len & (PARTS - 1)] = part;
-        self.len += 1;
+        if len > Key::LONGEST {
+            return self.add(0, false, start, len);
+        }
+        let key = Key::of_front(front, len);
+        let entry = tables.words.first_entry(key.hash());
+        self.add(entry.id(), entry.is_of(key), start, len);
     }
 
     /// Takes a part whose token is known.
     #[inline]
-    pub(super) fn push_known(&mut self, id: u32) {
-        self.parts[self.len & (PARTS - 1)] = Part { entry: Entry::new(Key::EMPTY, id), ..NO_PART };
+    pub(super) fn push_known(&mut self, id: u32, start: usize, len: usize) {
+        self.add(id, true, start, len);
+    }
+
+    #[inline]
+    fn add(&mut self, id: u32, found: bool, start: usize, len: usize) {
+        let at = self.len & (PARTS - 1);
+        self.starts[at] = start;
+        self.starts[at + 1] = start + len;
+        self.ids[at] = TokenId(id);
+        self.missed[self.missed_len & (PARTS - 1)] = at as u8;
+        self.missed_len += usize::from(!found);
         self.len += 1;
     }
 
-    /// Looks at what was read for each part, and reads on for those that are not at their first place.
-    pub(super) fn resolve(&mut self, memo: &Memo) {
-        let mut missed_len = 0;
-        for (at, part) in self.parts[..self.len].iter().enumerate() {
-            self.ids[at] = TokenId(part.entry.id());
-            self.missed[missed_len & (PARTS - 1)] = at as u8;
-            missed_len += usize::from(!part.entry.is_of(part.key));
-        }
-        for (entry, at) in self.remembered.iter_mut().zip(&self.missed[..missed_len]) {
-            *entry = memo.entry(self.parts[usize::from(*at)].hash);
-        }
-        self.missed_len = missed_len;
+    /// The places of the parts that were not found, with their bytes' places.
+    pub(super) fn missed(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let missed = self.missed[..self.missed_len].iter().map(|at| usize::from(*at));
+        missed.map(|at| (at, self.starts[at]..self.starts[at + 1]))
     }
 
-    pub(super) fn missed(&self) -> impl Iterator<Item = (usize, &Part, &memo::Entry)> {
-        let missed = self.missed[..self.missed_len].iter().zip(&self.remembered);
-        missed.map(|(at, entry)| (usize::from(*at), &self.parts[usize::from(*at)], entry))
-    }
-
+    /// The tokens of all parts; meaningless for those that were missed.
     pub(super) fn ids(&self) -> &[TokenId] {
         &self.ids[..self.len]
     }
 
     pub(super) fn clear(&mut self) {
         self.len = 0;
+        self.missed_len = 0;
     }
 }

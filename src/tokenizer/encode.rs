@@ -4,7 +4,9 @@
 //! Nearly all parts are words, whose token a table knows; the rest is remembered or merged. Parts go through in
 //! batches, so that the table is read for many of them at once instead of waiting for each.
 
-use super::batch::{Batch, Part};
+use std::ops::Range;
+
+use super::batch::Batch;
 use super::bpe;
 use super::classes::{CJK, LETTER, class_of};
 use super::memo::Memo;
@@ -115,7 +117,7 @@ impl<'t> Encoder<'t> {
         while starts != 0 {
             let to = starts.trailing_zeros() as usize;
             starts &= starts - 1;
-            let front = window[from..].first_chunk().unwrap_or(&[0; 16]);
+            let front = window[from % WINDOW..].first_chunk().unwrap_or(&[0; 16]);
             self.batch.push(self.tables, front, at + from, to - from);
             from = to;
         }
@@ -151,7 +153,7 @@ impl<'t> Encoder<'t> {
             if self.batch.room() == 0 {
                 self.flush(text, sink);
             }
-            return self.batch.push_known(id);
+            return self.batch.push_known(id, from, CJK_LEN);
         }
         self.part(text, from, to, sink);
     }
@@ -199,26 +201,63 @@ impl<'t> Encoder<'t> {
     /// Gives the ids of the parts that were taken.
     fn flush(&mut self, text: &str, sink: &mut impl Sink) {
         let Self { tables, memo, batch, merged } = self;
-        batch.resolve(memo);
         let mut from = 0;
-        for (at, part, remembered) in batch.missed() {
+        for (at, span) in batch.missed() {
             sink.extend(&batch.ids()[from..at]);
             from = at + 1;
-            match remembered.tokens(part.key) {
-                Some(ids) if part.len <= Key::LONGEST => sink.extend(ids),
-                _ => {
-                    let word = &text.as_bytes()[part.start..part.start + part.len];
+            let word = &text.as_bytes()[span.clone()];
+            if word.len() > Key::LONGEST {
+                merged.clear();
+                encode_long(tables, word, merged);
+                sink.extend(merged);
+                continue;
+            }
+            let key = key_at(text.as_bytes(), span);
+            let hash = key.hash();
+            match memo.recall(key, hash) {
+                Some(ids) => sink.extend(ids),
+                None => {
                     merged.clear();
-                    encode_rare(tables, part, word, merged);
-                    if part.len <= Key::LONGEST {
-                        memo.store(part.key, part.hash, merged);
-                    }
+                    encode_rare(tables, key, hash, word, merged);
+                    memo.store(key, hash, merged);
                     sink.extend(merged);
                 }
             }
         }
         sink.extend(&batch.ids()[from..]);
         batch.clear();
+    }
+}
+
+/// The key of a word at a place of a text.
+fn key_at(text: &[u8], span: Range<usize>) -> Key {
+    match text[span.start..].first_chunk() {
+        Some(front) => Key::of_front(front, span.len()),
+        None => {
+            let mut front = [0; 16];
+            front[..span.len()].copy_from_slice(&text[span.clone()]);
+            Key::of_front(&front, span.len())
+        }
+    }
+}
+
+/// Encodes a part that is neither at its first place in the table nor remembered.
+#[inline(never)]
+fn encode_rare(tables: &Tables, key: Key, hash: u64, word: &[u8], out: &mut Vec<TokenId>) {
+    if word.len() > Key::SHORT {
+        return encode_long(tables, word, out);
+    }
+    match tables.words.find_short(key, hash) {
+        Some(id) => out.push(TokenId(id)),
+        None => bpe::merge(tables, word, out),
+    }
+}
+
+#[inline(never)]
+fn encode_long(tables: &Tables, word: &[u8], out: &mut Vec<TokenId>) {
+    match tables.words.find_long(tables, word) {
+        Some(id) => out.push(TokenId(id)),
+        None => bpe::merge(tables, word, out),
     }
 }
 
@@ -233,17 +272,4 @@ fn cjk_letter(text: &[u8], at: usize) -> Option<char> {
     let char = char::from_u32(code)?;
     // The ideographs are all letters.
     (matches!(char, '一'..='龥') || class_of(char) == CJK | LETTER).then_some(char)
-}
-
-/// Encodes a part that is neither at its first place in the table nor remembered.
-#[inline(never)]
-fn encode_rare(tables: &Tables, part: &Part, word: &[u8], out: &mut Vec<TokenId>) {
-    let known = match part.len {
-        ..=Key::SHORT => tables.words.find_short(part.key, part.hash),
-        _ => tables.words.find_long(tables, word),
-    };
-    match known {
-        Some(id) => out.push(TokenId(id)),
-        None => bpe::merge(tables, word, out),
-    }
 }

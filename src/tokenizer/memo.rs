@@ -21,25 +21,13 @@ pub(super) struct Memo {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Entry {
+struct Entry {
     key: Key,
     /// Filled up with [`NONE`].
     ids: [TokenId; TOKENS],
 }
 
-impl Entry {
-    /// The word's tokens, if the entry is of this word.
-    #[inline]
-    pub(super) fn tokens(&self, key: Key) -> Option<&[TokenId]> {
-        if self.key != key {
-            return None;
-        }
-        let len = self.ids.iter().position(|id| *id == NONE).unwrap_or(TOKENS);
-        Some(&self.ids[..len])
-    }
-}
-
-pub(super) const EMPTY: Entry = Entry { key: Key::EMPTY, ids: [NONE; TOKENS] };
+const EMPTY: Entry = Entry { key: Key::EMPTY, ids: [NONE; TOKENS] };
 
 thread_local! {
     static LAST: Cell<Option<Memo>> = const { Cell::new(None) };
@@ -63,10 +51,15 @@ impl Memo {
         LAST.set(Some(self));
     }
 
-    /// The entry where a word with this hash of its key would be.
+    /// The tokens of a word, if they are remembered.
     #[inline]
-    pub(super) fn entry(&self, hash: u64) -> Entry {
-        self.entries[Self::slot(hash)]
+    pub(super) fn recall(&self, key: Key, hash: u64) -> Option<&[TokenId]> {
+        let entry = &self.entries[Self::slot(hash)];
+        if entry.key != key {
+            return None;
+        }
+        let len = entry.ids.iter().take_while(|id| **id != NONE).count();
+        Some(&entry.ids[..len])
     }
 
     /// Remembers the tokens of a word, unless they are too many.

@@ -28,10 +28,10 @@ pub(super) fn build<T: Copy + Default>(
 /// Tables up to about this size are written in any order without waiting.
 const CACHED: usize = 1 << 18;
 
-/// The first slot for a hash, by its upper half.
+/// The first slot for a hash, by its upper bits.
 #[inline]
 pub(super) fn slot(hash: u64, len: usize) -> usize {
-    ((hash >> 32) * len as u64 >> 32) as usize
+    (u128::from(hash) * len as u128 >> 64) as usize
 }
 
 /// The slot after one.

@@ -65,7 +65,7 @@ fn windows_are_the_pretokens() {
     let slow = slow::Slow::of(&tokenizer);
     let ascii: Vec<char> = KINDS.into_iter().filter(char::is_ascii).collect();
     let mut numbers = Numbers(2);
-    let mut check = |text: &str| assert_eq!(tokenizer.encode_text(text), slow.encode_text(text), "{text:?}");
+    let check = |text: &str| assert_eq!(tokenizer.encode_text(text), slow.encode_text(text), "{text:?}");
     for a in &ascii {
         for b in &ascii {
             for c in &ascii {

@@ -63,9 +63,6 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// An entry that is no word's.
-    pub(super) const NONE: Self = Self { low: 1, high: 0 };
-
     pub(super) fn new(key: Key, id: u32) -> Self {
         Self { low: key.low, high: key.high | u64::from(id) << ID_SHIFT }
     }
