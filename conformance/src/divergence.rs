@@ -48,13 +48,13 @@ const STRICT: &[(&str, Predicate)] = &[
     ("strict-definitions", strict_definitions),
     ("strict-enforced", strict_enforced),
     ("pending-call", pending_call),
-    ("numeric-tag", numeric_tag),
+    ("positional", positional),
 ];
 
 /// The predicates under the lenient policy, for requests that the reference accepts.
 const LENIENT: &[(&str, Predicate)] = &[
     ("strict-definitions", strict_definitions),
-    ("numeric-tag", numeric_tag),
+    ("positional", positional),
     ("messages-billing-header", billing_header),
 ];
 
@@ -143,12 +143,9 @@ fn constraint_keeps(reference: &Accepted, ours: &Accepted) -> bool {
     }
 }
 
-/// Whether the reference's strict normalisation drops a keyword, at least for some types.
+/// Whether the reference's strict normalisation drops a keyword where its types have no field for it.
 fn is_lost(keyword: &str) -> bool {
-    !matches!(
-        keyword,
-        "type" | "properties" | "additionalProperties" | "required" | "$ref" | "anyOf" | "name" | "strict"
-    )
+    !matches!(keyword, "type" | "properties" | "additionalProperties" | "required" | "name" | "strict")
 }
 
 /// Whether `mine` is `theirs` with further members, all of which `may_add` allows, in its objects.
@@ -199,17 +196,15 @@ fn pending_call(differing: &Differing<'_>) -> bool {
     is_call(&theirs) && is_call(&mine)
 }
 
-/// The reference takes a number for the name of a type or role inside some nested values.
-fn numeric_tag(differing: &Differing<'_>) -> bool {
+/// The reference takes a list for an object, and in some nested values a number for the name of a type.
+fn positional(differing: &Differing<'_>) -> bool {
     let Outcome::Refused(Refusal { status: 400, message: Some(message) }) = differing.ours else {
         return false;
     };
-    let wants_name = message.contains("expected a string, found a number")
-        && [".type:", ".role:", ".execution:", ".effort:", ".search_context_size:"]
-            .iter()
-            .any(|field| message.contains(field));
-    let takes_number = !matches!(differing.reference, Outcome::Refused(Refusal { message: None, .. }));
-    wants_name && takes_number
+    let by_position = ["expected a string, found a number", "expected an object, found an array"]
+        .iter()
+        .any(|end| message.ends_with(end));
+    by_position && !matches!(differing.reference, Outcome::Refused(Refusal { message: None, .. }))
 }
 
 /// The lenient policy removes a billing header for Messages as both sides do for Chat.

@@ -10,16 +10,18 @@ use crate::outcome::{Api, Outcome, Refusal};
 use crate::run::{Class, Sides, class_of};
 
 /// Longest request and prompt that are written, in bytes.
-const MAX_BODY: usize = 6_000;
-const MAX_PROMPT: usize = 8_000;
+const MAX_BODY: usize = 2_500;
+const MAX_PROMPT: usize = 5_000;
 /// Prompts of more tokens are written without ids.
 const MAX_IDS: usize = 400;
 
 /// Writes `count` cases in all, a file for each API.
 ///
-/// Cases on which the sides differ for a documented reason are left out, and so are bodies whose text cannot be
-/// told from their JSON value.
+/// Cases on which the sides differ for a documented reason are left out, and so are bodies that are no JSON.
 pub fn write(sides: &Sides, seed: u64, count: u64, folder: &Path) -> Result<(), String> {
+    if !sides.reference.has_tokenizers() {
+        return Err("export needs --tokenizer FILE: the fixtures hold token ids".to_owned());
+    }
     let explain = |error: std::io::Error| format!("{}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(explain)?;
     for (index, api) in Api::ALL.into_iter().enumerate() {

@@ -148,6 +148,19 @@ pub fn class_of(sides: &Sides, case: &Case) -> Class {
     Class::of(&compare_strict(sides, case.api, &body, &reference, false), &reference)
 }
 
+/// The documented divergence that explains how the sides differ on a body under a policy.
+pub fn explained(sides: &Sides, api: Api, body: &str, policy: &str) -> Option<&'static str> {
+    let reference = sides.reference.run(api, body, false);
+    let verdict = match policy {
+        "lenient" => compare_lenient(sides, api, body, &reference, false),
+        _ => compare_strict(sides, api, body, &reference, false),
+    };
+    match verdict {
+        Verdict::Explained(id) => Some(id),
+        _ => None,
+    }
+}
+
 impl Class {
     fn of(verdict: &Verdict, reference: &Outcome) -> Self {
         match (verdict, reference) {

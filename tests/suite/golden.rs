@@ -1,7 +1,7 @@
 //! Requests with the results of the official conversion (fixtures/protocol/README.md), without the reference.
 
 use deepseek_codec::constraint::Constraint;
-use deepseek_codec::protocol::{Api, Dialect, Lowered, Options, Policy, RequestError, lower_json};
+use deepseek_codec::protocol::{Api, Dialect, Lowered, Options, Policy, RequestError, lower, lower_json};
 use deepseek_codec::json::Json;
 use serde_json::{Value, json};
 
@@ -45,10 +45,13 @@ fn run_file(api: Api) {
     assert!(failures.is_empty(), "{} of {cases} differ:\n{}", failures.len(), failures.join("\n"));
 }
 
-fn check(api: Api, case: &Json) -> Vec<String> {
+/// How a case differs from what it expects. Its body is `request`, or the text `request_raw`.
+pub(crate) fn check(api: Api, case: &Json) -> Vec<String> {
     let expect = &Value::from(case.get("expect").unwrap().clone());
-    let request = case.get("request").unwrap();
-    let lower = |policy| lower_json(api, request.clone(), &Options::new(policy));
+    let lower = |policy| match case.get("request") {
+        Some(request) => lower_json(api, request.clone(), &Options::new(policy)),
+        None => lower(api, fixture::text(case, "request_raw").as_bytes(), &Options::new(policy)),
+    };
     let mut problems = Vec::new();
     match lower(Policy::Strict) {
         Ok(lowered) => {
@@ -85,6 +88,7 @@ fn accepted(lowered: &Lowered, long: bool) -> Value {
         "images": lowered.profile.images(&lowered.conversation).len(),
         "thinking": lowered.conversation.thinking.is_on(),
         "stream": lowered.stream,
+        "stops": lowered.stops,
         "sampling": {
             "max_tokens": sampling.max_tokens,
             "temperature": sampling.temperature,

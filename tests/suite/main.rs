@@ -5,6 +5,7 @@ mod bad_requests;
 mod cli;
 mod fixture;
 mod fuzz_replay;
+mod generated;
 mod golden;
 mod hostile;
 mod lenient;

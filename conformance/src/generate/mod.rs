@@ -6,6 +6,7 @@ mod image;
 pub mod json;
 mod messages;
 mod mutate;
+mod response_tools;
 mod responses;
 pub mod text;
 

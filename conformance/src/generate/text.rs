@@ -419,6 +419,11 @@ pub fn tool_name(dice: &mut Dice) -> String {
         .to_owned(),
         1 => (dice.pick(&[
             "apply_patch",
+            "calendar__list",
+            "files_read",
+            "a__f",
+            "a_write",
+            "_x_1",
             "tool_search",
             "web_search",
             "input",
