@@ -7,6 +7,7 @@
 
 mod ecma;
 mod properties;
+mod size;
 mod usable;
 
 pub(super) use ecma::is_valid;

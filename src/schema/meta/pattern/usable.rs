@@ -7,23 +7,17 @@
 
 use std::collections::HashSet;
 
-use super::{MAX_NESTING, Reader, properties};
+use super::{MAX_NESTING, Reader, properties, size};
 
 /// Whether `pattern` can be used.
 pub(in crate::schema::meta) fn is_usable(pattern: &str) -> bool {
-    let mut parser = Parser {
-        reader: Reader::new(pattern),
-        is_lax: false,
-        before: Before::Nothing,
-        groups: vec![Group { kind: Kind::Transparent, is_empty: true }],
-        lookbehinds: 0,
-        captures: 0,
-        names: HashSet::new(),
-        highest_reference: None,
-        references: Vec::new(),
-        has_bell: false,
-    };
-    parser.pattern().is_some()
+    let mut parser = Parser::new(pattern, true);
+    let mut is_usable = parser.pattern().is_some();
+    if is_usable && parser.is_lax {
+        // The official conversion does not translate such a pattern, which makes it larger.
+        is_usable = Parser::new(pattern, false).pattern().is_some();
+    }
+    is_usable
 }
 
 /// What stands before the current place.
@@ -50,17 +44,26 @@ enum Kind {
 struct Group {
     kind: Kind,
     is_empty: bool,
+    /// The size of all but the last item. Lookaround and references split what is built: only what follows the last
+    /// of them counts.
+    size: u64,
+    /// Whether there is one.
+    is_split: bool,
 }
 
 struct Parser {
     reader: Reader,
     /// Whether the first lookaround or reference is behind us.
     is_lax: bool,
+    /// Whether `\d`, `\s` and `\w` mean what ECMA-262 means by them.
+    is_translated: bool,
     before: Before,
     /// The open groups, and the whole pattern.
     groups: Vec<Group>,
     /// How many of the open groups look behind. What has no fixed length there must not backtrack by itself.
     lookbehinds: usize,
+    /// The size of the last item, which a quantifier multiplies.
+    item: u64,
     captures: usize,
     names: HashSet<String>,
     /// The highest number of a group that is referred to.
@@ -74,6 +77,23 @@ struct Parser {
 type Parsed<T> = Option<T>;
 
 impl Parser {
+    fn new(pattern: &str, is_translated: bool) -> Self {
+        Self {
+            reader: Reader::new(pattern),
+            is_lax: false,
+            is_translated,
+            before: Before::Nothing,
+            groups: vec![Group { kind: Kind::Transparent, is_empty: true, size: 0, is_split: false }],
+            lookbehinds: 0,
+            item: 0,
+            captures: 0,
+            names: HashSet::new(),
+            highest_reference: None,
+            references: Vec::new(),
+            has_bell: false,
+        }
+    }
+
     fn pattern(&mut self) -> Parsed<()> {
         while let Some(character) = self.reader.next() {
             self.before = match character {
@@ -85,14 +105,24 @@ impl Parser {
                 '(' => self.open()?,
                 ')' => self.close()?,
                 '|' => {
+                    if self.groups.last()?.is_split {
+                        self.fits()?;
+                        self.groups.last_mut()?.size = 0;
+                    }
+                    self.add(size::STEP);
                     self.groups.last_mut()?.is_empty = false;
                     Before::Nothing
                 }
-                '*' | '+' | '?' => self.quantifier()?,
+                '*' | '+' | '?' => self.quantifier(0, Some(1))?,
                 '{' => self.counts()?,
-                '[' => self.class()?,
+                '[' => {
+                    let size = self.class(0)?;
+                    self.add(size)
+                }
                 '\\' => self.escape()?,
-                _ => Before::Item,
+                '.' => self.add(size::CLASS + size::MOST),
+                '^' | '$' => self.add(size::STEP),
+                other => self.add(size::literal(other)),
             };
             if !matches!(self.before, Before::Nothing | Before::Empty) {
                 self.groups.last_mut()?.is_empty = false;
@@ -101,14 +131,42 @@ impl Parser {
         let by_number = self.highest_reference.is_none_or(|number| number <= self.captures);
         let by_name = self.references.iter().all(|name| self.names.contains(name));
         let translated = self.is_lax || !self.has_bell;
+        self.fits()?;
         (self.groups.len() == 1 && by_number && by_name && translated).then_some(())
     }
 
-    /// The rest of a quantifier.
-    fn quantifier(&mut self) -> Parsed<Before> {
+    /// Whether what stands at the end of the current group is small enough to be built.
+    fn fits(&mut self) -> Parsed<()> {
+        self.add(0);
+        (self.groups.last()?.size <= size::LIMIT).then_some(())
+    }
+
+    /// What was read last is a lookaround, a reference or something with one inside.
+    fn split(&mut self) {
+        self.item = 0;
+        if let Some(group) = self.groups.last_mut() {
+            group.size = 0;
+            group.is_split = true;
+        }
+    }
+
+    /// An item of `size` follows.
+    fn add(&mut self, size: u64) -> Before {
+        if let Some(group) = self.groups.last_mut() {
+            group.size = group.size.saturating_add(self.item);
+        }
+        self.item = size;
+        Before::Item
+    }
+
+    /// The rest of a quantifier for `low` to `high` copies.
+    fn quantifier(&mut self, low: u32, high: Option<u32>) -> Parsed<Before> {
         if self.before != Before::Item {
             return None;
         }
+        let step = if high.is_none_or(|high| high == low) { 0 } else { size::STEP };
+        let copies = high.unwrap_or(low.saturating_add(1));
+        self.item = self.item.saturating_add(step).saturating_mul(copies.into());
         self.reader.eat("?");
         if self.reader.eat("+") && self.lookbehinds > 0 {
             return None;
@@ -126,11 +184,11 @@ impl Parser {
         match self.before {
             Before::Nothing | Before::Quantifier if self.is_lax => {
                 self.reader.at = start;
-                Some(Before::Item)
+                Some(self.add(size::literal('{')))
             }
             // A quantifier of a quantifier is read by the first parser and taken for text by the second.
             Before::Quantifier => Some(Before::Item),
-            Before::Item if self.is_lax || high.is_none_or(|high| low <= high) => self.quantifier(),
+            Before::Item if self.is_lax || high.is_none_or(|high| low <= high) => self.quantifier(low, high),
             _ => None,
         }
     }
@@ -182,7 +240,8 @@ impl Parser {
             self.captures += 1;
             Kind::Opaque
         };
-        self.groups.push(Group { kind, is_empty: true });
+        self.add(0);
+        self.groups.push(Group { kind, is_empty: true, size: 0, is_split: false });
         Some(Before::Nothing)
     }
 
@@ -242,7 +301,17 @@ impl Parser {
         if self.groups.len() == 1 {
             return None;
         }
+        self.add(size::CAPTURE);
+        let is_lookaround = matches!(self.groups.last()?.kind, Kind::Lookaround | Kind::Lookbehind);
+        let is_split = is_lookaround || self.groups.last()?.is_split;
+        if is_split {
+            self.fits()?;
+        }
         let group = self.groups.pop()?;
+        self.item = group.size;
+        if is_split {
+            self.split();
+        }
         Some(match group.kind {
             Kind::Lookaround => Before::Lookaround,
             Kind::Lookbehind => {
@@ -266,12 +335,19 @@ impl Parser {
                     return None;
                 }
                 self.highest_reference = self.highest_reference.max(Some(number));
+                self.split();
+                return Some(Before::Item);
             }
             'b' if self.reader.peek() == Some('{') => self.boundary()?,
             'B' if self.is_lax && self.reader.peek() == Some('{') && !self.is_counted() => return None,
             'b' | 'B' | 'A' | 'z' | '<' | '>' => {}
-            'd' | 'D' | 's' | 'S' | 'w' | 'W' => {}
-            'p' | 'P' => self.property()?,
+            'd' | 'D' | 's' | 'S' | 'w' | 'W' => {
+                return Some(self.add(size::CLASS + size::set(character, self.is_translated)));
+            }
+            'p' | 'P' => {
+                let size = self.property()?;
+                return Some(self.add(size));
+            }
             'R' if self.lookbehinds > 0 => return None,
             'Z' | 'h' | 'H' | 'R' | 'O' | 'N' if self.is_lax => {}
             'K' | 'G' if self.is_lax => return Some(Before::Lookaround),
@@ -287,13 +363,15 @@ impl Parser {
                     Ok(number) => self.highest_reference = self.highest_reference.max(Some(number)),
                     Err(_) => self.references.push(name),
                 }
+                self.split();
+                return Some(Before::Item);
             }
             'a' => self.has_bell = true,
             other => {
                 self.literal(other)?;
             }
         }
-        Some(Before::Item)
+        Some(self.add(size::literal(character)))
     }
 
     /// Whether the brace that comes next begins a quantifier and not the name of a boundary.
@@ -349,8 +427,8 @@ impl Parser {
         char::from_u32(value).map(u32::from)
     }
 
-    /// The rest of `\p`: `{Name}` or one letter.
-    fn property(&mut self) -> Parsed<()> {
+    /// The size of the rest of `\p`: `{Name}` or one letter.
+    fn property(&mut self) -> Parsed<u64> {
         let name = if self.reader.eat("{") {
             let name = self.reader.run(|character| character != '}');
             if !self.reader.eat("}") {
@@ -360,60 +438,73 @@ impl Parser {
         } else {
             self.reader.next()?.to_string()
         };
-        properties::is_known(&name).then_some(())
+        properties::is_known(&name).then(|| size::property(&name))
     }
 
-    /// The rest of a class. In both parsers a bracket inside is text, because the official conversion escapes it.
-    fn class(&mut self) -> Parsed<Before> {
-        self.reader.eat("^");
-        // A closing bracket in front is text for both parsers, though not for ECMA-262.
-        // The official conversion takes it for the end and does not escape the brackets after it.
-        let mut is_nesting = false;
-        let mut first = true;
-        while first || !self.reader.eat("]") {
+    /// The rest of a class that stands in `depth` others. In both parsers a bracket inside is text, because the
+    /// official conversion escapes it. Returns the size.
+    fn class(&mut self, depth: usize) -> Parsed<u64> {
+        if depth > MAX_NESTING {
+            return None;
+        }
+        let start = self.reader.at;
+        let mut size = size::CLASS;
+        if self.reader.eat("^") {
+            size += size::MOST;
+        }
+        // A closing bracket in front is text for both parsers, though not for ECMA-262: the official conversion
+        // takes it for the end and does not escape the brackets after it.
+        let is_nesting = self.reader.eat("]");
+        while !self.reader.eat("]") {
             if is_nesting && self.reader.eat("[") {
-                self.class()?;
+                size = size.saturating_add(self.class(depth + 1)?);
                 continue;
             }
-            let start = if first && self.reader.eat("]") {
-                is_nesting = true;
-                Some(']' as u32)
-            } else {
-                self.class_atom()?
-            };
-            first = false;
+            let first = self.class_atom(&mut size)?;
             if self.reader.peek() != Some('-') || matches!(self.reader.peek_at(1), Some(']')) {
                 continue;
             }
-            if start.is_none() && self.reader.peek_at(1) == Some('-') {
+            if first.is_none() && self.reader.peek_at(1) == Some('-') {
                 // `[\w--z]`: both hyphens are text.
                 self.reader.eat("--");
                 continue;
             }
             self.reader.next();
-            let end = self.class_atom()?;
-            if start? > end? {
+            let end = self.class_atom(&mut 0)?;
+            if first? > end? {
                 return None;
             }
         }
-        Some(Before::Item)
+        // `[\s\S]` and the like.
+        let text = &self.reader.characters[start..self.reader.at];
+        let has = |letter: char| text.windows(2).any(|pair| pair == ['\\', letter]);
+        let is_all = has('s') && has('S') || has('w') && has('W') || has('d') && has('D');
+        Some(if is_all { size::CLASS + size::MOST } else { size })
     }
 
-    /// The code point of one member of a class, or `None` inside for a set such as `\d`.
-    fn class_atom(&mut self) -> Parsed<Option<u32>> {
+    /// The code point of one member of a class, or `None` inside for a set such as `\d`. Adds to the class's `size`.
+    fn class_atom(&mut self, size: &mut u64) -> Parsed<Option<u32>> {
         let character = self.reader.next()?;
-        if character != '\\' {
-            return Some(Some(character as u32));
-        }
-        match self.reader.next()? {
-            'd' | 'D' | 's' | 'S' | 'w' | 'W' => Some(None),
-            'p' | 'P' => self.property().map(|()| None),
-            'a' => Some(Some(0x07)),
-            'h' | 'H' if self.is_lax => Some(None),
-            'b' if self.is_lax => Some(Some(0x08)),
-            '<' | '>' if !self.is_lax => None,
-            letter @ ('k' | 'A' | 'z' | 'B' | 'K' | 'G' | 'R') if self.is_lax => Some(Some(letter as u32)),
-            other => self.literal(other).map(Some),
-        }
+        let code = match character {
+            '\\' => match self.reader.next()? {
+                letter @ ('d' | 'D' | 's' | 'S' | 'w' | 'W') => {
+                    *size = size.saturating_add(size::set(letter, self.is_translated));
+                    return Some(None);
+                }
+                'p' | 'P' => {
+                    *size = size.saturating_add(self.property()?);
+                    return Some(None);
+                }
+                'h' | 'H' if self.is_lax => return Some(None),
+                'a' => 0x07,
+                'b' if self.is_lax => 0x08,
+                '<' | '>' if !self.is_lax => return None,
+                letter @ ('k' | 'A' | 'z' | 'B' | 'K' | 'G' | 'R') if self.is_lax => letter as u32,
+                other => self.literal(other)?,
+            },
+            character => character as u32,
+        };
+        *size = size.saturating_add(if code < 128 { size::RANGE } else { size::WIDE_RANGE });
+        Some(Some(code))
     }
 }
