@@ -78,6 +78,7 @@ pub mod constraint;
 pub mod conversation;
 pub mod json;
 pub mod model;
+pub mod output;
 pub mod prompt;
 pub mod protocol;
 pub mod schema;

@@ -2,7 +2,9 @@
 //!
 //! Prompts contain JSON (tool schemas, arguments), so its bytes are part of the model's input. [`Json`] does not
 //! depend on which features of `serde_json` some other crate of the build turned on: key order is always the
-//! order of the text, and numbers are written by this module ([`Style`]).
+//! order of the text, and numbers are written by this module ([`Style`]). Only the last digit of floats with more
+//! than 15 digits does: the official conversion reads such floats quickly and not always as the nearest double, and
+//! so does this module, unless the build turns on `float_roundtrip` or `arbitrary_precision`.
 
 use std::fmt;
 
@@ -80,51 +82,79 @@ impl Number {
 
 /// The members of a JSON object in their order. A key occurs once: of duplicates in a text the last value wins,
 /// at the place of the first.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Object(Vec<(String, Json)>);
+#[derive(Debug, Clone, Default)]
+pub struct Object {
+    members: Vec<(String, Json)>,
+    /// The members' places in the order of their keys; empty if there are few.
+    sorted: Vec<u32>,
+}
+
+/// Up to so many members comparing one by one is quicker than searching.
+const FEW_MEMBERS: usize = 16;
 
 impl Object {
     /// An object without members.
     #[must_use]
     pub const fn new() -> Self {
-        Self(Vec::new())
+        Self { members: Vec::new(), sorted: Vec::new() }
     }
 
     /// The number of members.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.0.len()
+        self.members.len()
     }
 
     /// Whether there are no members.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.members.is_empty()
     }
 
-    /// The value of `key`. Linear in the number of members.
+    /// Where `key` stands. Takes time in the logarithm of the number of members.
+    fn place(&self, key: &str) -> Option<usize> {
+        if self.sorted.is_empty() {
+            return self.members.iter().position(|(name, _)| name == key);
+        }
+        let found = self.sorted.binary_search_by(|&place| self.members[place as usize].0.as_str().cmp(key));
+        found.ok().map(|at| self.sorted[at] as usize)
+    }
+
+    /// The value of `key`. Takes time in the logarithm of the number of members.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Json> {
-        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+        self.place(key).map(|place| &self.members[place].1)
     }
 
     /// Takes the value of `key` out, leaving `null` in its place.
     pub(crate) fn take(&mut self, key: &str) -> Option<Json> {
-        self.0.iter_mut().find(|(name, _)| name == key).map(|(_, value)| std::mem::take(value))
+        self.place(key).map(|place| std::mem::take(&mut self.members[place].1))
     }
 
-    /// Sets `key` to `value`: in place if it is there, else at the end. Linear in the number of members.
+    /// Sets `key` to `value`: in place if it is there, else at the end. For many members collect them instead:
+    /// adding one takes time linear in their number.
     pub fn insert(&mut self, key: impl Into<String>, value: Json) {
         let key = key.into();
-        match self.0.iter_mut().find(|(name, _)| *name == key) {
-            Some((_, slot)) => *slot = value,
-            None => self.0.push((key, value)),
+        if let Some(place) = self.place(&key) {
+            self.members[place].1 = value;
+            return;
         }
+        if !self.sorted.is_empty() {
+            let at = self.sorted.partition_point(|&place| self.members[place as usize].0 < key);
+            self.sorted.insert(at, u32::try_from(self.members.len()).unwrap_or(u32::MAX));
+        }
+        self.members.push((key, value));
     }
 
     /// The members in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Json)> {
-        self.0.iter().map(|(key, value)| (key.as_str(), value))
+        self.members.iter().map(|(key, value)| (key.as_str(), value))
+    }
+}
+
+impl PartialEq for Object {
+    fn eq(&self, other: &Self) -> bool {
+        self.members == other.members
     }
 }
 
@@ -133,7 +163,7 @@ impl IntoIterator for Object {
     type IntoIter = std::vec::IntoIter<(String, Json)>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+        self.members.into_iter()
     }
 }
 
@@ -142,27 +172,22 @@ impl IntoIterator for Object {
 impl FromIterator<(String, Json)> for Object {
     fn from_iter<I: IntoIterator<Item = (String, Json)>>(members: I) -> Self {
         let mut members: Vec<_> = members.into_iter().collect();
+        if members.len() <= FEW_MEMBERS {
+            if (1..members.len()).any(|i| members[..i].iter().any(|(key, _)| *key == members[i].0)) {
+                merge_duplicates(&mut members);
+            }
+            return Self { members, sorted: Vec::new() };
+        }
         merge_duplicates(&mut members);
-        Self(members)
+        let mut sorted: Vec<u32> = (0..u32::try_from(members.len()).unwrap_or(u32::MAX)).collect();
+        sorted.sort_unstable_by(|&a, &b| members[a as usize].0.cmp(&members[b as usize].0));
+        Self { members, sorted }
     }
 }
 
-/// Below this many members comparing all pairs is cheaper than sorting.
-const FEW_MEMBERS: usize = 8;
-
+/// Gives the first of equal keys the value of the last, and drops the others.
 fn merge_duplicates(members: &mut Vec<(String, Json)>) {
-    let duplicated = if members.len() <= FEW_MEMBERS {
-        (1..members.len()).any(|i| members[..i].iter().any(|(key, _)| *key == members[i].0))
-    } else {
-        let mut keys: Vec<&str> = members.iter().map(|(key, _)| key.as_str()).collect();
-        keys.sort_unstable();
-        keys.windows(2).any(|pair| pair[0] == pair[1])
-    };
-    if !duplicated {
-        return;
-    }
-    // Groups of equal keys lie together after a stable sort; the first index of a group keeps its place and
-    // takes the value of the last.
+    // Equal keys lie together after a stable sort, in their order.
     let mut order: Vec<usize> = (0..members.len()).collect();
     order.sort_by(|&a, &b| members[a].0.cmp(&members[b].0));
     let mut keep = vec![true; members.len()];
@@ -319,7 +344,7 @@ impl From<serde_json::Value> for Json {
             serde_json::Value::String(text) => Self::String(text),
             serde_json::Value::Array(elements) => Self::Array(elements.into_iter().map(Self::from).collect()),
             serde_json::Value::Object(members) => {
-                Self::Object(Object(members.into_iter().map(|(key, value)| (key, Self::from(value))).collect()))
+                Self::Object(members.into_iter().map(|(key, value)| (key, Self::from(value))).collect())
             }
         }
     }

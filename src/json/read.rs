@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::fmt;
+use std::sync::LazyLock;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
@@ -199,10 +200,50 @@ impl<'de> Visitor<'de> for Tree<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json, A::Error> {
         let mut members = Vec::new();
         while let Some(key) = map.next_key::<String>()? {
+            if key == NUMBER_KEY && members.is_empty() && *NUMBERS_ARE_OBJECTS {
+                return number_from_text(&map.next_value::<String>()?).map_err(de::Error::custom);
+            }
             let value = map.next_value_seed(self).map_err(self.note(|| Step::Key(key.clone())))?;
             members.push((key, value));
         }
         Ok(Json::Object(members.into_iter().collect::<Object>()))
+    }
+}
+
+/// The key under which `serde_json` hands out numbers if some crate turned on its `arbitrary_precision`.
+const NUMBER_KEY: &str = "$serde_json::private::Number";
+
+/// Whether it does.
+static NUMBERS_ARE_OBJECTS: LazyLock<bool> = LazyLock::new(|| {
+    struct Probe;
+    impl<'de> Visitor<'de> for Probe {
+        type Value = bool;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a number")
+        }
+        fn visit_f64<E: de::Error>(self, _: f64) -> Result<bool, E> {
+            Ok(false)
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
+            while map.next_entry::<String, String>()?.is_some() {}
+            Ok(true)
+        }
+    }
+    serde_json::Deserializer::from_str("1.5").deserialize_any(Probe).unwrap_or_default()
+});
+
+fn number_from_text(text: &str) -> Result<Json, &'static str> {
+    if let Ok(number) = text.parse() {
+        return Ok(Json::Number(Number::Unsigned(number)));
+    }
+    match (text, text.parse()) {
+        // `-0` is a float: integers know no sign of zero.
+        ("-0", _) => Ok(Json::Number(Number::Float(-0.0))),
+        (_, Ok(number)) => Ok(Json::Number(Number::Negative(number))),
+        (_, Err(_)) => match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(Json::Number(Number::Float(number))),
+            _ => Err("number out of range"),
+        },
     }
 }
 

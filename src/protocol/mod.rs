@@ -17,6 +17,7 @@ use crate::conversation::Conversation;
 use crate::json::{Json, LoneSurrogates};
 use crate::model::{PROFILES, Profile};
 
+mod call_id;
 pub mod chat;
 mod error;
 mod images;
@@ -24,6 +25,7 @@ pub mod messages;
 mod reasoning;
 pub mod responses;
 mod sampling;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod tools;
@@ -32,6 +34,7 @@ pub mod wire;
 
 pub use error::{ErrorKind, RequestError};
 pub use sampling::Sampling;
+pub use stream::{Chunk, Stream, StreamOptions, TokenLogprob, Usage};
 pub use warning::{Warning, WarningKind};
 
 use wire::FromJson;

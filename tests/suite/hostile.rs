@@ -136,6 +136,25 @@ fn many_messages_and_calls() {
     }
 }
 
+/// Calls of tools that are not declared, and declarations that all want the same name.
+#[test]
+fn many_namespaces() {
+    let call = |n: usize| {
+        let id = n.to_string();
+        [
+            json!({"type": "function_call", "call_id": id, "name": id, "namespace": "n", "arguments": "{}"}),
+            json!({"type": "function_call_output", "call_id": id, "output": "r"}),
+        ]
+    };
+    let items: Vec<Value> = (0..50_000).flat_map(call).collect();
+    let body = json!({"model": "deepseek-v4-pro", "input": items}).to_string();
+    assert_eq!(outcome(Api::Responses, &body), ["ok", "ok"]);
+    let inner = json!([{"type": "function", "name": "f"}]);
+    let tools: Vec<Value> =
+        (0..50_000).map(|_| json!({"type": "namespace", "name": "n", "tools": inner})).collect();
+    assert_eq!(outcome(Api::Responses, &with_tools(Api::Responses, &tools)), ["ok", "ok"]);
+}
+
 #[test]
 fn schemas_that_never_end() {
     let chain: serde_json::Map<String, Value> = (0..20_000)

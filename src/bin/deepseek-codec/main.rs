@@ -11,6 +11,7 @@ mod diff;
 mod encode;
 mod explain;
 mod failure;
+mod output;
 mod paint;
 mod places;
 mod replay;

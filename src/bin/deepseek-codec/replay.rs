@@ -5,12 +5,13 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
 use deepseek_codec::constraint::Constraint;
-use deepseek_codec::json::{Json, Number};
+use deepseek_codec::json::{Json, Number, Object};
 use deepseek_codec::model::Profile;
 use deepseek_codec::prompt::Prompt;
 use deepseek_codec::protocol::{Api, Dialect, Lowered, Options, Policy, RequestError, Warning, lower, lower_json};
 
 use crate::failure::Failure;
+use crate::output;
 
 pub(crate) fn replay(file: Option<&Path>) -> Result<(), Failure> {
     let input: Box<dyn BufRead> = match file.filter(|file| *file != Path::new("-")) {
@@ -55,10 +56,24 @@ fn run(job: &Json) -> Json {
         (None, None) => return with_id(job, bad_job("neither `request` nor `request_raw`")),
     };
     let result = match lowered {
-        Ok(lowered) => accepted(&lowered, lowered.profile, &lowered.profile.render(&lowered.conversation)),
-        Err(error) => refused(&error, api, dialect),
+        Ok(lowered) => answered(job, &lowered, dialect),
+        Err(error) => Ok(refused(&error, api, dialect)),
     };
-    with_id(job, result)
+    with_id(job, result.unwrap_or_else(bad_job))
+}
+
+/// The result of a job whose request was accepted, with its events if it has an output.
+fn answered(job: &Json, lowered: &Lowered, dialect: Dialect) -> Result<Json, String> {
+    let prompt = lowered.profile.render(&lowered.conversation);
+    let result = accepted(lowered, lowered.profile, &prompt);
+    let Some(chunks) = job.get("chunks").and_then(Json::as_array) else { return Ok(result) };
+    let output = output::run(job, lowered, chunks, dialect)?;
+    let Json::Object(result) = result else { return Ok(result) };
+    let mut result: Object = result.into_iter().chain(output.members).collect();
+    if let Some(Json::Array(warnings)) = result.get("warnings").cloned() {
+        result.insert("warnings", Json::Array(warnings.into_iter().chain(output.warnings).collect()));
+    }
+    Ok(result.into())
 }
 
 fn settings(

@@ -4,5 +4,7 @@ mod blocks;
 mod history;
 mod lower;
 mod request;
+mod stream;
 
 pub use request::*;
+pub(super) use stream::Writer;

@@ -7,7 +7,7 @@ use crate::protocol::images::{self, UNSUPPORTED_DOCUMENT, UNSUPPORTED_IMAGE, che
 use crate::protocol::tools::{call_arguments, custom_arguments};
 use crate::protocol::{Context, ErrorKind, RequestError, WarningKind};
 
-use super::tools::{Declared, TOOL_SEARCH, search_result};
+use super::tools::{Declared, EarlierNames, TOOL_SEARCH, search_result};
 use super::{CallOutput, Content, InputImage, Item, Message, Part, ReasoningItem};
 
 /// Converts the items one by one.
@@ -16,12 +16,12 @@ pub(super) struct Conversion<'c, 'o> {
     declared: &'c Declared,
     messages: Vec<Out>,
     items: VecDeque<(usize, Item)>,
-    /// Calls without a result, in the order of the calls.
-    pending: Vec<String>,
+    /// Calls without a result, each with the number of calls before it.
+    pending: HashMap<String, usize>,
     answered: HashSet<String>,
     group: Group,
     /// Function names of namespaced calls whose tools are not declared.
-    earlier_names: HashMap<(String, String), String>,
+    earlier_names: EarlierNames,
     /// Items that wait until the pending calls have their results.
     moved: Vec<(usize, Item)>,
 }
@@ -43,10 +43,10 @@ impl<'c, 'o> Conversion<'c, 'o> {
             declared,
             messages,
             items: VecDeque::new(),
-            pending: Vec::new(),
+            pending: HashMap::new(),
             answered: HashSet::new(),
             group: Group::default(),
-            earlier_names: HashMap::new(),
+            earlier_names: declared.earlier_names(),
             moved: Vec::new(),
         }
     }
@@ -74,7 +74,9 @@ impl<'c, 'o> Conversion<'c, 'o> {
         let path = format!("input[{index}]");
         let takes_searches = self.context.profile.capabilities().mid_conversation_system;
         match item {
-            item @ (Item::Message(_) | Item::Reasoning(_) | Item::WebSearchCall) if !self.pending.is_empty() => {
+            item @ (Item::Message(_) | Item::Reasoning(_) | Item::WebSearchCall)
+                if !self.pending.is_empty() =>
+            {
                 let refusal = self.unanswered(&path);
                 let note = "an item between a call and its result moves behind the result";
                 self.context.accept(WarningKind::MovedMessage, &path, note, || refusal)?;
@@ -89,7 +91,11 @@ impl<'c, 'o> Conversion<'c, 'o> {
                 self.convert_reasoning(reasoning);
             }
             Item::WebSearchCall => {
-                self.context.note(WarningKind::DroppedItem, path, "a web search that the vendor ran is left out");
+                self.context.note(
+                    WarningKind::DroppedItem,
+                    path,
+                    "a web search that the vendor ran is left out",
+                );
                 self.close_group();
             }
             Item::FunctionCall(call) => {
@@ -117,7 +123,7 @@ impl<'c, 'o> Conversion<'c, 'o> {
             Item::CustomToolCallOutput(output) => self.convert_custom_output(output, &path)?,
             Item::ToolSearchOutput(output) if takes_searches => {
                 self.answer_call(&output.call_id, &path)?;
-                let content = search_result(self.context, output.tools, &path)?.into();
+                let content = search_result(self.context, &output.tools, &path)?.into();
                 if let Some(found) = self.declared.found.get(&index).filter(|found| !found.is_empty())
                     && !self.group.calls.is_empty()
                 {
@@ -127,7 +133,11 @@ impl<'c, 'o> Conversion<'c, 'o> {
                 self.push_result(output.call_id, vec![result]);
             }
             Item::ToolSearchCall(_) | Item::ToolSearchOutput(_) => {
-                self.context.note(WarningKind::DroppedItem, path, "the model searches for no tools: the item is left out");
+                self.context.note(
+                    WarningKind::DroppedItem,
+                    path,
+                    "the model searches for no tools: the item is left out",
+                );
             }
             Item::Unknown(kind) => {
                 let message = format!("an item of type `{kind}` is left out");
@@ -140,26 +150,25 @@ impl<'c, 'o> Conversion<'c, 'o> {
     /// Notes a call that waits for its result.
     fn open_call(&mut self, id: &str, path: &str) -> Result<(), RequestError> {
         check_call_id(id, path)?;
-        if self.answered.contains(id) || self.pending.iter().any(|pending| pending == id) {
+        if self.answered.contains(id) || self.pending.contains_key(id) {
             let message = format!("Duplicate 'call_id': {id}.");
             return Err(RequestError::new(ErrorKind::ToolResult, path, message));
         }
-        self.pending.push(id.to_owned());
+        self.pending.insert(id.to_owned(), self.pending.len() + self.answered.len());
         Ok(())
     }
 
     /// Notes that a call has its result.
     fn answer_call(&mut self, id: &str, path: &str) -> Result<(), RequestError> {
         check_call_id(id, path)?;
-        let Some(position) = self.pending.iter().position(|pending| pending == id) else {
+        if self.pending.remove(id).is_none() {
             let message = if self.answered.contains(id) {
                 format!("Duplicate tool output for call_id: {id}.")
             } else {
                 format!("No tool call found for tool output with call_id {id}.")
             };
             return Err(RequestError::new(ErrorKind::ToolResult, path, message));
-        };
-        self.pending.remove(position);
+        }
         self.answered.insert(id.to_owned());
         Ok(())
     }
@@ -170,7 +179,7 @@ impl<'c, 'o> Conversion<'c, 'o> {
 
     /// The error for calls without results; it names the first.
     fn unanswered(&self, path: &str) -> RequestError {
-        let id = self.pending.first().map_or("", String::as_str);
+        let id = self.pending.iter().min_by_key(|(_, before)| **before).map_or("", |(id, _)| id.as_str());
         RequestError::new(ErrorKind::ToolResult, path, format!("No tool output found for tool call {id}."))
     }
 
@@ -196,7 +205,8 @@ impl<'c, 'o> Conversion<'c, 'o> {
         let results: Vec<Out> = calls.iter().filter_map(|call| results.remove(&call.id)).flatten().collect();
         self.last_assistant(|_| true).calls.get_or_insert_default().extend(calls);
         self.messages.extend(results);
-        let found = found.into_iter().map(|tools| Out::System { content: conversation::Content::default(), tools });
+        let found =
+            found.into_iter().map(|tools| Out::System { content: conversation::Content::default(), tools });
         self.messages.extend(found);
     }
 
@@ -342,7 +352,8 @@ impl<'c, 'o> Conversion<'c, 'o> {
 
     /// Appends reasoning to the last message if it is the model's and has no content yet, else to a new one.
     fn convert_reasoning(&mut self, reasoning: ReasoningItem) {
-        let texts: Vec<String> = reasoning.content.unwrap_or_default().into_iter().map(|part| part.text).collect();
+        let texts: Vec<String> =
+            reasoning.content.unwrap_or_default().into_iter().map(|part| part.text).collect();
         let text = texts.join("\n");
         if text.is_empty() {
             return;

@@ -1,5 +1,6 @@
 //! Tool declarations: functions, namespaces, custom tools, and searches with the tools that they found.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use crate::conversation::{Tool as OutTool, ToolKind};
@@ -27,15 +28,24 @@ pub(super) struct Declared {
     names: Names,
 }
 
+/// Function names of namespaced calls whose tools are not declared.
+pub(super) struct EarlierNames {
+    by_place: HashMap<(String, String), String>,
+    names: Names,
+}
+
 /// Which function names are taken, and how names are joined.
+#[derive(Clone)]
 struct Names {
     taken: HashSet<String>,
+    /// The first number to try behind a name that is taken: those below are taken too.
+    next: HashMap<String, u64>,
     qualified_names: bool,
 }
 
 impl Names {
-    /// A free function name for `name` inside `namespace`.
-    fn unique(&self, namespace: &str, name: &str, also_taken: impl Fn(&str) -> bool) -> String {
+    /// A function name for `name` inside `namespace` that was free, and is taken from now on.
+    fn take(&mut self, namespace: &str, name: &str) -> String {
         let base = if self.qualified_names {
             format!("{namespace}::{name}")
         } else if namespace.ends_with('_') || name.starts_with('_') {
@@ -43,11 +53,17 @@ impl Names {
         } else {
             format!("{namespace}__{name}")
         };
-        let is_free = |name: &str| !self.taken.contains(name) && !also_taken(name);
-        if is_free(&base) {
+        if self.taken.insert(base.clone()) {
             return base;
         }
-        (1_u64..).map(|number| format!("{base}_{number}")).find(|name| is_free(name)).unwrap_or(base)
+        let next = self.next.entry(base.clone()).or_insert(1);
+        loop {
+            let numbered = format!("{base}_{next}");
+            *next += 1;
+            if self.taken.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
     }
 }
 
@@ -71,8 +87,13 @@ impl Declared {
             Tool::Function(function) => Some(function.name.clone()),
             _ => None,
         });
-        let names = Names { taken: functions.collect(), qualified_names: capabilities.qualified_names };
-        let mut declared = Self { tools: Vec::new(), found: HashMap::new(), qualified: HashMap::new(), names };
+        let names = Names {
+            taken: functions.collect(),
+            next: HashMap::new(),
+            qualified_names: capabilities.qualified_names,
+        };
+        let mut declared =
+            Self { tools: Vec::new(), found: HashMap::new(), qualified: HashMap::new(), names };
         for (item, tools) in groups {
             let start = declared.tools.len();
             let parent = item.map_or_else(String::new, |index| format!("input[{index}]."));
@@ -187,13 +208,19 @@ impl Declared {
                 let own = declaration.description.unwrap_or_default();
                 declaration.description = Some(format!("{shown}\n{own}"));
             }
-            declaration.name = self.names.unique(&namespace, &name, |_| false);
-            self.names.taken.insert(declaration.name.clone());
-            self.qualified.entry((namespace.clone(), name.clone())).or_insert_with(|| declaration.name.clone());
+            declaration.name = self.names.take(&namespace, &name);
+            self.qualified
+                .entry((namespace.clone(), name.clone()))
+                .or_insert_with(|| declaration.name.clone());
             declaration.kind = ToolKind::Namespaced { namespace: namespace.clone(), name };
             self.tools.push(declaration);
         }
         Ok(())
+    }
+
+    /// No names of undeclared tools yet.
+    pub(super) fn earlier_names(&self) -> EarlierNames {
+        EarlierNames { by_place: HashMap::new(), names: self.names.clone() }
     }
 
     /// The function name for a call of `name` inside `namespace`. Names that are not declared get one of their own,
@@ -202,16 +229,21 @@ impl Declared {
         &self,
         namespace: String,
         name: String,
-        earlier: &mut HashMap<(String, String), String>,
+        earlier: &mut EarlierNames,
     ) -> String {
-        let key = (namespace, name);
-        if let Some(name) = self.qualified.get(&key).or_else(|| earlier.get(&key)) {
+        let place = (namespace, name);
+        if let Some(name) = self.qualified.get(&place) {
             return name.clone();
         }
-        let taken: HashSet<&str> = earlier.values().map(String::as_str).collect();
-        let name = self.names.unique(&key.0, &key.1, |name| taken.contains(name));
-        earlier.insert(key, name.clone());
-        name
+        let EarlierNames { by_place, names } = earlier;
+        match by_place.entry(place) {
+            Entry::Occupied(known) => known.get().clone(),
+            Entry::Vacant(new) => {
+                let (namespace, name) = new.key();
+                let name = names.take(namespace, name);
+                new.insert(name).clone()
+            }
+        }
     }
 }
 
@@ -240,30 +272,30 @@ fn declare_search(search: ToolSearch, path: &str) -> Declaration {
 }
 
 /// The text of a search's result: the tools that it found as JSON, with namespaces flattened.
-pub(super) fn search_result(context: &mut Context<'_>, tools: Vec<Tool>, path: &str) -> Result<String, RequestError> {
+pub(super) fn search_result(
+    context: &mut Context<'_>,
+    tools: &[Tool],
+    path: &str,
+) -> Result<String, RequestError> {
     let mut found = Vec::with_capacity(tools.len());
-    for (index, tool) in tools.into_iter().enumerate() {
-        match tool {
-            Tool::Namespace(Namespace { name, description, tools }) => {
-                let namespace =
-                    Json::from([("name", name.into()), ("description", description.unwrap_or_default().into())]);
-                found.extend(tools.into_iter().filter_map(|tool| {
-                    let mut tool = match tool {
-                        NamespaceTool::Function(function) => function_json(function),
-                        NamespaceTool::Custom(tool) => custom_json(tool.name),
-                        NamespaceTool::Unknown(_) => return None,
-                    };
-                    tool.insert("namespace", namespace.clone());
-                    Some(Json::Object(tool))
-                }));
-            }
-            Tool::Function(function) => found.push(function_json(function).into()),
-            Tool::Custom(tool) => found.push(custom_json(tool.name).into()),
-            Tool::ToolSearch(search) => found.push(search_json(search).into()),
-            Tool::WebSearch { kind, search } => found.push(web_search_json(kind, search).into()),
-            Tool::Unknown(kind) => {
-                let note = format!("a tool of type `{kind}` cannot be offered: it is left out");
+    for (index, tool) in tools.iter().enumerate() {
+        if let Tool::Namespace(namespace) = tool {
+            let about = Json::from([
+                ("name", namespace.name.as_str().into()),
+                ("description", namespace.description.as_deref().unwrap_or_default().into()),
+            ]);
+            found.extend(namespace.tools.iter().filter_map(|tool| {
+                let mut tool = namespace_tool_json(tool)?;
+                tool.insert("namespace", about.clone());
+                Some(Json::Object(tool))
+            }));
+            continue;
+        }
+        match tool_json(tool) {
+            Some(tool) => found.push(tool),
+            None => {
                 let place = format!("{path}.tools[{index}]");
+                let note = "a tool of an unknown type cannot be offered: it is left out";
                 context.accept(WarningKind::DroppedTool, &place, note, || {
                     let message =
                         format!("{path}: the enum variant ResponsesTool::Unsupported cannot be serialized");
@@ -275,41 +307,65 @@ pub(super) fn search_result(context: &mut Context<'_>, tools: Vec<Tool>, path: &
     Ok(Json::Array(found).text(Style::Compact))
 }
 
-fn function_json(function: Function) -> Object {
+/// A declaration as the API shows it; `None` for one of an unknown type.
+pub(super) fn tool_json(tool: &Tool) -> Option<Json> {
+    Some(match tool {
+        Tool::Function(function) => function_json(function).into(),
+        Tool::Namespace(namespace) => {
+            let tools = namespace.tools.iter().filter_map(namespace_tool_json).map(Json::Object);
+            Json::from([
+                ("type", "namespace".into()),
+                ("name", namespace.name.as_str().into()),
+                ("description", namespace.description.as_deref().into()),
+                ("tools", Json::Array(tools.collect())),
+            ])
+        }
+        Tool::Custom(tool) => custom_json(&tool.name).into(),
+        Tool::ToolSearch(search) => Json::from([
+            ("type", TOOL_SEARCH.into()),
+            ("execution", search.execution.as_deref().into()),
+            ("description", search.description.as_deref().into()),
+            ("parameters", search.parameters.clone().unwrap_or_default()),
+        ]),
+        Tool::WebSearch { kind, search } => web_search_json(kind, search),
+        Tool::Unknown(_) => return None,
+    })
+}
+
+fn namespace_tool_json(tool: &NamespaceTool) -> Option<Object> {
+    match tool {
+        NamespaceTool::Function(function) => Some(function_json(function)),
+        NamespaceTool::Custom(tool) => Some(custom_json(&tool.name)),
+        NamespaceTool::Unknown(_) => None,
+    }
+}
+
+fn function_json(function: &Function) -> Object {
     Object::from([
         ("type", "function".into()),
-        ("name", function.name.into()),
-        ("description", function.description.into()),
-        ("parameters", function.parameters.unwrap_or_default()),
+        ("name", function.name.as_str().into()),
+        ("description", function.description.as_deref().into()),
+        ("parameters", function.parameters.clone().unwrap_or_default()),
         ("strict", function.strict.into()),
     ])
 }
 
-fn custom_json(name: String) -> Object {
+fn custom_json(name: &str) -> Object {
     Object::from([("type", "custom".into()), ("name", name.into())])
 }
 
-fn search_json(search: ToolSearch) -> Object {
-    Object::from([
-        ("type", TOOL_SEARCH.into()),
-        ("execution", search.execution.into()),
-        ("description", search.description.into()),
-        ("parameters", search.parameters.unwrap_or_default()),
-    ])
-}
-
-fn web_search_json(kind: String, search: WebSearch) -> Object {
-    let location = search.user_location.map(|location| {
+fn web_search_json(kind: &str, search: &WebSearch) -> Json {
+    let location = search.user_location.as_ref().map(|location| {
         Json::from([
-            ("city", location.city.into()),
-            ("country", location.country.into()),
-            ("region", location.region.into()),
-            ("timezone", location.timezone.into()),
+            ("city", location.city.as_deref().into()),
+            ("country", location.country.as_deref().into()),
+            ("region", location.region.as_deref().into()),
+            ("timezone", location.timezone.as_deref().into()),
         ])
     });
-    Object::from([
+    Json::from([
         ("type", kind.into()),
-        ("search_context_size", search.search_context_size.into()),
+        ("search_context_size", search.search_context_size.as_deref().into()),
         ("user_location", location.into()),
     ])
 }

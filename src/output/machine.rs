@@ -1,0 +1,697 @@
+//! The machine that reads an output.
+
+use crate::json::Json;
+use crate::token::Special;
+
+use super::arguments;
+use super::json_extent::JsonExtent;
+use super::markup::{Tag, TagReader, ValueForm};
+use super::spelling::{SpellingLexer, Unit};
+use super::stop::{Matched, StopMatcher};
+use super::{Event, Finish, OutputWarning, OutputWarningKind as Kind, Plan, Start, StopReason};
+
+/// The most bytes of a value or call body that are held until it is complete.
+const MAX_HELD_BYTES: usize = 16 * 1024 * 1024;
+
+/// Reads the output of a model. See the [module](super) for what it makes of faults.
+///
+/// A parser is a small value: clone it before drafts that may be rejected.
+#[derive(Debug, Clone)]
+pub struct Parser {
+    machine: Machine,
+    spelling: SpellingLexer,
+}
+
+impl Parser {
+    /// A parser of an output that follows `plan`.
+    #[must_use]
+    pub fn new(plan: Plan) -> Self {
+        Self { machine: Machine::new(plan), spelling: SpellingLexer::default() }
+    }
+
+    /// Takes plain text, such as that of an ordinary token. Spellings of special tokens in it are text.
+    pub fn text(&mut self, text: &str, sink: &mut dyn FnMut(Event<'_>)) {
+        self.machine.unit(Unit::Text(text), sink);
+    }
+
+    /// Takes a special token.
+    pub fn special(&mut self, special: Special, sink: &mut dyn FnMut(Event<'_>)) {
+        self.machine.unit(Unit::Special(special), sink);
+    }
+
+    /// Takes the spelling of a special token that has no role here: it is left out.
+    pub fn foreign(&mut self, spelling: &str, sink: &mut dyn FnMut(Event<'_>)) {
+        self.machine.foreign(spelling.len(), sink);
+    }
+
+    /// Takes text without token borders, in which special tokens are spelled.
+    pub fn spelled(&mut self, text: &str, sink: &mut dyn FnMut(Event<'_>)) {
+        let machine = &mut self.machine;
+        self.spelling.push(text, &mut |unit| machine.unit(unit, sink));
+    }
+
+    /// Ends the output. Does nothing if it has ended.
+    pub fn finish(&mut self, finish: Finish, sink: &mut dyn FnMut(Event<'_>)) {
+        let machine = &mut self.machine;
+        self.spelling.flush(&mut |unit| machine.unit(unit, sink));
+        machine.finish(finish, sink);
+    }
+
+    /// Whether the output has ended: by a stop sequence, the end of the model's turn, or [`Parser::finish`]. An
+    /// engine can stop generating then; further input is left out.
+    #[must_use]
+    pub const fn has_ended(&self) -> bool {
+        matches!(self.machine.mode, Mode::Ended)
+    }
+
+    /// Whether what comes next is reasoning.
+    #[must_use]
+    pub const fn is_reasoning(&self) -> bool {
+        matches!(self.machine.mode, Mode::Reasoning { .. })
+    }
+
+    /// What a finish would add, without finishing: the events, in order, to a sink.
+    pub fn peek(&self, finish: Finish, sink: &mut dyn FnMut(Event<'_>)) {
+        self.clone().finish(finish, sink);
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Machine {
+    plan: Plan,
+    mode: Mode,
+    /// The end of the text so far that markup may belong to.
+    held: Held,
+    stops: StopMatcher,
+    /// Bytes of text before what is read now, spellings of special tokens included.
+    at: u64,
+    calls: usize,
+    /// Whether a call was completed.
+    has_calls: bool,
+    /// Whether a call ended incomplete.
+    has_cut_call: bool,
+    blocks: usize,
+    call: Option<Call>,
+}
+
+/// The end of a text that may belong to markup behind it: line ends, then `<` or `</`.
+#[derive(Debug, Clone, Copy, Default)]
+struct Held {
+    line_ends: usize,
+    open: usize,
+}
+
+impl Held {
+    const OPEN: [&'static str; 3] = ["", "<", "</"];
+
+    const fn len(self) -> usize {
+        self.line_ends + self.open
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Mode {
+    /// Reasoning; `fresh` until something other than line ends occurs.
+    Reasoning { fresh: bool },
+    /// Answer; `fresh` as above.
+    Content { fresh: bool },
+    /// Before the JSON of a JSON answer.
+    BeforeJson,
+    /// Inside it.
+    Json(JsonExtent),
+    /// Behind it.
+    AfterJson,
+    /// Inside a tag, with what the tag stands in.
+    Tag(TagReader, Box<Mode>),
+    /// Inside a block, between calls.
+    Block { warned: bool },
+    /// Inside a call, between parameters.
+    Call,
+    /// Inside a string parameter.
+    StringValue,
+    /// Inside a parameter whose text is held until it is complete.
+    HeldValue { text: String, form: ValueForm },
+    /// Behind a block.
+    AfterBlock,
+    /// Nothing more is read.
+    Ended,
+}
+
+#[derive(Debug, Clone)]
+struct Call {
+    index: usize,
+    parameters: usize,
+    /// Text in place of parameters.
+    body: String,
+    /// Whether no events are made, because no tools are offered.
+    silent: bool,
+}
+
+type Sink<'s> = &'s mut dyn FnMut(Event<'_>);
+
+impl Machine {
+    fn new(plan: Plan) -> Self {
+        let answer = if plan.json { Mode::BeforeJson } else { Mode::Content { fresh: true } };
+        let mode = match plan.start {
+            Start::Reasoning => Mode::Reasoning { fresh: true },
+            Start::InReasoning => Mode::Reasoning { fresh: false },
+            Start::Content => answer,
+            Start::InContent => Mode::Content { fresh: false },
+            Start::Calls => Mode::Block { warned: false },
+        };
+        let blocks = usize::from(plan.start == Start::Calls);
+        let stops = StopMatcher::new(&plan.stops);
+        Self { plan, mode, held: Held::default(), stops, at: 0, calls: 0, has_calls: false, has_cut_call: false, blocks, call: None }
+    }
+
+    fn unit(&mut self, unit: Unit<'_>, sink: Sink<'_>) {
+        match unit {
+            Unit::Text(text) => self.text(text, sink),
+            Unit::Special(special) => {
+                self.special(special, sink);
+                self.at += special.spelling().len() as u64;
+            }
+        }
+    }
+
+    fn foreign(&mut self, length: usize, sink: Sink<'_>) {
+        if !matches!(self.mode, Mode::Ended) {
+            self.release(sink);
+            self.warn(Kind::StraySpecial, sink);
+        }
+        self.at += length as u64;
+    }
+
+    fn warn(&self, kind: Kind, sink: Sink<'_>) {
+        sink(Event::Warning(OutputWarning { kind, at: self.at }));
+    }
+
+    /// Takes text, which may pass through several modes.
+    fn text(&mut self, text: &str, sink: Sink<'_>) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let taken = self.step(rest, sink);
+            rest = &rest[taken..];
+            self.at += taken as u64;
+        }
+    }
+
+    /// Takes a prefix of `text`, not empty, in the mode of the machine, and returns its length.
+    fn step(&mut self, text: &str, sink: Sink<'_>) -> usize {
+        match &mut self.mode {
+            Mode::Ended => text.len(),
+            Mode::Reasoning { fresh } | Mode::Content { fresh } if *fresh => {
+                let line_ends = text.len() - text.trim_start_matches('\n').len();
+                if line_ends == 0 {
+                    *fresh = false;
+                }
+                line_ends
+            }
+            Mode::BeforeJson => {
+                if let Some(start) = JsonExtent::find_start(text) {
+                    if !text[..start].trim().is_empty() {
+                        self.warn(Kind::TextAroundJson, sink);
+                    }
+                    self.held = Held::default();
+                    self.mode = Mode::Json(JsonExtent::default());
+                    return start;
+                }
+                self.held = held_end(text);
+                text.len()
+            }
+            Mode::Json(extent) => match extent.push(text) {
+                None => {
+                    self.emit(text, self.at, sink);
+                    text.len()
+                }
+                Some(end) => {
+                    self.mode = Mode::AfterJson;
+                    self.emit(&text[..end], self.at, sink);
+                    end
+                }
+            },
+            Mode::AfterBlock if text.trim_start().is_empty() => {
+                self.held = Held::default();
+                text.len()
+            }
+            Mode::AfterBlock => {
+                let blank = text.len() - text.trim_start().len();
+                // Only `<` may still be the beginning of a tag.
+                if Held::OPEN.contains(&&text[blank..]) {
+                    self.held = held_end(text);
+                    return text.len();
+                }
+                self.warn(Kind::TextAfterCalls, sink);
+                self.mode = Mode::Content { fresh: false };
+                let released = std::mem::take(&mut self.held);
+                self.emit(Held::OPEN[released.open], self.at - released.open as u64, sink);
+                blank
+            }
+            Mode::Tag(reader, _) => match reader.push(text) {
+                None if reader.is_too_long() => {
+                    self.warn(Kind::TooLarge, sink);
+                    self.leave_tag();
+                    text.len()
+                }
+                None => text.len(),
+                Some((tag, taken)) => {
+                    let Mode::Tag(_, outer) = std::mem::replace(&mut self.mode, Mode::Ended) else { return taken };
+                    self.mode = *outer;
+                    self.tag(tag, sink);
+                    taken
+                }
+            },
+            Mode::Reasoning { .. } | Mode::Content { .. } | Mode::StringValue => self.held_back(text, sink),
+            Mode::AfterJson | Mode::Block { .. } | Mode::Call | Mode::HeldValue { .. } => self.held_back(text, sink),
+        }
+    }
+
+    /// Takes text but for its end that may belong to markup, after what was held before.
+    fn held_back(&mut self, text: &str, sink: Sink<'_>) -> usize {
+        if self.held.len() > 0 {
+            if self.held.open == 0 {
+                let line_ends = text.len() - text.trim_start_matches('\n').len();
+                if line_ends > 0 {
+                    self.held.line_ends += line_ends;
+                    return line_ends;
+                }
+                if text.starts_with('<') {
+                    self.held.open = 1;
+                    return 1;
+                }
+            } else if self.held.open == 1 && text.starts_with('/') {
+                self.held.open = 2;
+                return 1;
+            }
+            self.release(sink);
+        }
+        let held = held_end(text);
+        let plain = text.len() - held.len();
+        if plain > 0 {
+            self.plain(&text[..plain], self.at, sink);
+        }
+        // A stop sequence may have ended the output.
+        if !matches!(self.mode, Mode::Ended) {
+            self.held = held;
+        }
+        text.len()
+    }
+
+    /// Takes what was held: no markup came behind it.
+    fn release(&mut self, sink: Sink<'_>) {
+        let held = std::mem::take(&mut self.held);
+        self.release_line_ends(held, held.line_ends, sink);
+        if held.open > 0 {
+            self.plain(Held::OPEN[held.open], self.at - held.open as u64, sink);
+        }
+    }
+
+    /// Takes the first `count` line ends of `held`, which ends at the place reached.
+    fn release_line_ends(&mut self, held: Held, count: usize, sink: Sink<'_>) {
+        const LINE_ENDS: &str = "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n";
+        let mut at = self.at - held.len() as u64;
+        let mut left = count;
+        while left > 0 {
+            let length = left.min(LINE_ENDS.len());
+            self.plain(&LINE_ENDS[..length], at, sink);
+            at += length as u64;
+            left -= length;
+        }
+    }
+
+    /// Takes text that is certainly no markup.
+    fn plain(&mut self, text: &str, at: u64, sink: Sink<'_>) {
+        match &mut self.mode {
+            Mode::Reasoning { .. } => sink(Event::Reasoning { text, at }),
+            Mode::Content { .. } => self.emit(text, at, sink),
+            Mode::StringValue => {
+                let mut json = String::with_capacity(text.len());
+                arguments::escape(text, &mut json);
+                self.argument(&json, sink);
+            }
+            Mode::HeldValue { text: value, .. } => {
+                if value.len() + text.len() > MAX_HELD_BYTES {
+                    self.warn(Kind::TooLarge, sink);
+                    self.end_call(false, sink);
+                    self.end(StopReason::Length, None, sink);
+                } else {
+                    value.push_str(text);
+                }
+            }
+            Mode::Call => {
+                let Some(call) = &mut self.call else { return };
+                if call.body.len() + text.len() <= MAX_HELD_BYTES {
+                    call.body.push_str(text);
+                }
+            }
+            Mode::Block { warned } => {
+                if !*warned && !text.trim().is_empty() {
+                    *warned = true;
+                    self.warn(Kind::TextInMarkup, sink);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds to the answer, which a stop sequence may end.
+    fn emit(&mut self, text: &str, at: u64, sink: Sink<'_>) {
+        if text.is_empty() || matches!(self.mode, Mode::Ended) {
+            return;
+        }
+        if self.stops.is_empty() {
+            sink(Event::Content { text, at });
+            return;
+        }
+        let matched = self.stops.push(text, at, &mut |text, at| sink(Event::Content { text, at }));
+        if let Matched::Stop(index) = matched {
+            let sequence = self.stops.sequence(index).to_owned();
+            if self.plan.keep_stop {
+                sink(Event::Content { text: &sequence, at });
+            }
+            self.end(StopReason::StopSequence, Some(&sequence), sink);
+        }
+    }
+
+    /// The answer pauses here: no stop sequence goes on behind it.
+    fn flush_stops(&mut self, sink: Sink<'_>) {
+        self.stops.flush(&mut |text, at| sink(Event::Content { text, at }));
+    }
+
+    fn special(&mut self, special: Special, sink: Sink<'_>) {
+        match special {
+            _ if matches!(self.mode, Mode::Ended) => {}
+            Special::Dsml => self.markup(sink),
+            _ if matches!(self.mode, Mode::Tag(..)) => {
+                self.salvage_tag(sink);
+                self.special(special, sink);
+            }
+            Special::Eos => {
+                self.release(sink);
+                self.finish(Finish::Stop, sink);
+            }
+            Special::ThinkEnd => self.think_end(sink),
+            special if Special::GROUNDING.contains(&special) => {
+                self.release(sink);
+                if let Mode::Reasoning { fresh } | Mode::Content { fresh } = &mut self.mode {
+                    *fresh = false;
+                }
+                self.plain(special.spelling(), self.at, sink);
+            }
+            _ => {
+                self.release(sink);
+                self.warn(Kind::StraySpecial, sink);
+            }
+        }
+    }
+
+    fn think_end(&mut self, sink: Sink<'_>) {
+        let Mode::Reasoning { .. } = self.mode else {
+            self.release(sink);
+            self.warn(Kind::ExtraThinkEnd, sink);
+            if let Mode::Content { fresh } = &mut self.mode {
+                *fresh = false;
+            }
+            return;
+        };
+        // Line ends in front of the end of reasoning are no part of it.
+        if self.held.open > 0 {
+            self.release(sink);
+        }
+        self.held = Held::default();
+        self.mode = if self.plan.json { Mode::BeforeJson } else { Mode::Content { fresh: true } };
+    }
+
+    /// Markup begins: what was held in front of it belongs to it.
+    fn markup(&mut self, sink: Sink<'_>) {
+        let held = std::mem::take(&mut self.held);
+        let closing = held.open == 2;
+        match &mut self.mode {
+            Mode::Tag(..) => {
+                self.held = held;
+                self.salvage_tag(sink);
+                self.markup(sink);
+                return;
+            }
+            Mode::Reasoning { .. } => {
+                if !closing {
+                    self.warn(Kind::UnendedReasoning, sink);
+                }
+            }
+            Mode::Content { .. } | Mode::Json(_) => self.flush_stops(sink),
+            Mode::StringValue | Mode::HeldValue { .. } => {
+                // A value that ends without its tag does not own the line end in front of the next one.
+                let line_ends = if closing { held.line_ends } else { held.line_ends.saturating_sub(1) };
+                self.release_line_ends(held, line_ends, sink);
+                if !closing {
+                    self.warn(Kind::MissingClose, sink);
+                }
+                self.end_value(sink);
+            }
+            _ => {}
+        }
+        if matches!(self.mode, Mode::Ended) {
+            return;
+        }
+        let outer = std::mem::replace(&mut self.mode, Mode::Ended);
+        self.mode = Mode::Tag(TagReader::new(closing), Box::new(outer));
+    }
+
+    fn leave_tag(&mut self) {
+        if let Mode::Tag(_, outer) = std::mem::replace(&mut self.mode, Mode::Ended) {
+            self.mode = *outer;
+        }
+    }
+
+    /// A special token cuts a tag short.
+    fn salvage_tag(&mut self, sink: Sink<'_>) {
+        let Mode::Tag(reader, outer) = std::mem::replace(&mut self.mode, Mode::Ended) else { return };
+        self.mode = *outer;
+        self.warn(Kind::MalformedTag, sink);
+        let (tag, text) = reader.salvage();
+        if tag == Tag::Unknown {
+            return;
+        }
+        self.tag(tag, sink);
+        let held = held_end(&text);
+        self.plain(&text[..text.len() - held.len()], self.at, sink);
+        self.held = held;
+    }
+
+    /// A complete tag, in the mode of what it stands in.
+    fn tag(&mut self, tag: Tag, sink: Sink<'_>) {
+        match tag {
+            Tag::Block => {
+                self.close_call(sink);
+                self.open_block(sink);
+            }
+            Tag::Invoke(name) => {
+                self.close_call(sink);
+                if !matches!(self.mode, Mode::Block { .. }) {
+                    self.warn(Kind::MissingBlock, sink);
+                }
+                self.open_call(&name, sink);
+            }
+            Tag::Parameter { name, form } => self.open_value(&name, form, sink),
+            Tag::EndParameter => {
+                // The value has ended already, at the tag's beginning.
+                if self.call.is_none() {
+                    self.warn(Kind::StrayMarkup, sink);
+                }
+            }
+            Tag::EndInvoke => {
+                if self.call.is_some() {
+                    self.end_call(true, sink);
+                } else {
+                    self.warn(Kind::StrayMarkup, sink);
+                }
+            }
+            Tag::EndBlock => {
+                self.close_call(sink);
+                if matches!(self.mode, Mode::Block { .. }) {
+                    self.mode = Mode::AfterBlock;
+                } else if !matches!(self.mode, Mode::Ended) {
+                    self.warn(Kind::StrayMarkup, sink);
+                }
+            }
+            Tag::Unknown => self.warn(Kind::MalformedTag, sink),
+        }
+    }
+
+    fn open_block(&mut self, sink: Sink<'_>) {
+        match self.mode {
+            Mode::Ended => return,
+            Mode::Block { .. } => self.warn(Kind::MissingClose, sink),
+            _ if self.blocks > 0 => self.warn(Kind::SecondBlock, sink),
+            _ => {}
+        }
+        self.blocks += 1;
+        self.mode = Mode::Block { warned: false };
+    }
+
+    /// Ends a call that was not closed.
+    fn close_call(&mut self, sink: Sink<'_>) {
+        if self.call.is_some() {
+            self.warn(Kind::MissingClose, sink);
+            self.end_call(true, sink);
+        }
+    }
+
+    fn open_call(&mut self, name: &str, sink: Sink<'_>) {
+        if matches!(self.mode, Mode::Ended) {
+            return;
+        }
+        let silent = match &self.plan.tools {
+            None => {
+                self.warn(Kind::CallWithoutTools, sink);
+                true
+            }
+            Some(tools) => {
+                if !tools.iter().any(|tool| tool == name) {
+                    self.warn(Kind::UnknownTool, sink);
+                }
+                false
+            }
+        };
+        let index = self.calls;
+        self.calls += usize::from(!silent);
+        self.call = Some(Call { index, parameters: 0, body: String::new(), silent });
+        self.mode = Mode::Call;
+        if !silent {
+            sink(Event::CallStart { index, name });
+        }
+    }
+
+    fn open_value(&mut self, name: &str, form: ValueForm, sink: Sink<'_>) {
+        let Some(call) = &mut self.call else {
+            self.warn(Kind::StrayMarkup, sink);
+            return;
+        };
+        let key = arguments::key(name, call.parameters == 0);
+        call.parameters += 1;
+        self.argument(&key, sink);
+        self.mode = match form {
+            ValueForm::String => {
+                self.argument("\"", sink);
+                Mode::StringValue
+            }
+            ValueForm::Json | ValueForm::Unknown => Mode::HeldValue { text: String::new(), form },
+        };
+    }
+
+    fn end_value(&mut self, sink: Sink<'_>) {
+        match std::mem::replace(&mut self.mode, Mode::Call) {
+            Mode::StringValue => self.argument("\"", sink),
+            Mode::HeldValue { text, form } => {
+                let is_json = Json::parse(text.as_bytes()).is_ok();
+                match (form, is_json) {
+                    (ValueForm::Unknown, _) => self.warn(Kind::UntypedParameter, sink),
+                    (_, false) => self.warn(Kind::InvalidJsonValue, sink),
+                    (_, true) => {}
+                }
+                let value = if is_json { text } else { arguments::quoted(&text) };
+                self.argument(&value, sink);
+            }
+            other => self.mode = other,
+        }
+    }
+
+    fn argument(&self, json: &str, sink: Sink<'_>) {
+        if let Some(call) = self.call.as_ref().filter(|call| !call.silent && !json.is_empty()) {
+            sink(Event::CallArguments { index: call.index, json });
+        }
+    }
+
+    /// Ends the call; it is complete if it was `closed` and its arguments can be read.
+    fn end_call(&mut self, closed: bool, sink: Sink<'_>) {
+        let Some(mut call) = self.call.take() else { return };
+        let body = std::mem::take(&mut call.body);
+        let body = body.trim();
+        let is_object = |text: &str| matches!(Json::parse(text.as_bytes()), Ok(Json::Object(_)));
+        let mut complete = closed;
+        self.call = Some(call);
+        let has_parameters = self.call.as_ref().is_some_and(|call| call.parameters > 0);
+        match (has_parameters, body.is_empty()) {
+            _ if !closed => {
+                let kept = match &self.mode {
+                    Mode::HeldValue { text, .. } => text.clone(),
+                    _ => String::new(),
+                };
+                self.argument(&kept, sink);
+            }
+            (true, true) => self.argument("}", sink),
+            (true, false) => {
+                self.warn(Kind::TextInMarkup, sink);
+                self.argument("}", sink);
+            }
+            (false, true) => self.argument("{}", sink),
+            (false, false) if is_object(body) => {
+                self.warn(Kind::JsonBody, sink);
+                self.argument(body, sink);
+            }
+            (false, false) => {
+                self.warn(Kind::UnreadableCall, sink);
+                complete = false;
+            }
+        }
+        let Some(call) = self.call.take() else { return };
+        self.mode = Mode::Block { warned: false };
+        if call.silent {
+            return;
+        }
+        sink(Event::CallEnd { index: call.index, complete });
+        self.has_calls |= complete;
+        if closed && self.plan.single_call {
+            let reason = if complete { StopReason::ToolCalls } else { StopReason::Length };
+            self.end(reason, None, sink);
+        }
+        // What was unreadable is as good as cut: its caller must not take it for a whole answer.
+        self.has_cut_call |= !complete;
+    }
+
+    fn finish(&mut self, finish: Finish, sink: Sink<'_>) {
+        if matches!(self.mode, Mode::Ended) {
+            return;
+        }
+        if matches!(self.mode, Mode::Tag(..)) {
+            self.warn(Kind::MalformedTag, sink);
+            self.leave_tag();
+        }
+        self.release(sink);
+        self.flush_stops(sink);
+        if matches!(self.mode, Mode::Json(_)) {
+            self.warn(Kind::IncompleteJson, sink);
+        }
+        let mut is_cut = self.has_cut_call;
+        if let Some(call) = &self.call {
+            is_cut |= !call.silent;
+            self.warn(Kind::CutCall, sink);
+            self.end_call(false, sink);
+        }
+        let reason = match finish {
+            Finish::Length => StopReason::Length,
+            Finish::ContentFilter => StopReason::ContentFilter,
+            Finish::Stop | Finish::Unknown if is_cut => StopReason::Length,
+            Finish::Stop | Finish::Unknown if self.has_calls => StopReason::ToolCalls,
+            Finish::Stop | Finish::Unknown => StopReason::End,
+        };
+        self.end(reason, None, sink);
+    }
+
+    fn end(&mut self, reason: StopReason, sequence: Option<&str>, sink: Sink<'_>) {
+        if !matches!(self.mode, Mode::Ended) {
+            self.mode = Mode::Ended;
+            sink(Event::Stop { reason, sequence });
+        }
+    }
+}
+
+/// The end of `text` that may belong to markup behind it.
+fn held_end(text: &str) -> Held {
+    let (rest, open) = match text.as_bytes() {
+        [.., b'<', b'/'] => (&text[..text.len() - 2], 2),
+        [.., b'<'] => (&text[..text.len() - 1], 1),
+        _ => (text, 0),
+    };
+    Held { line_ends: rest.len() - rest.trim_end_matches('\n').len(), open }
+}

@@ -1,0 +1,125 @@
+//! Tags of tool-call markup, read from the text behind the markup's special token.
+
+/// The longest tag, in bytes: longer ones are given up.
+pub(super) const MAX_TAG_BYTES: usize = 64 * 1024;
+
+/// A tag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Tag {
+    /// The block around all calls.
+    Block,
+    /// A call, with the tool's name.
+    Invoke(String),
+    /// A parameter.
+    Parameter { name: String, form: ValueForm },
+    /// The end of a block.
+    EndBlock,
+    /// The end of a call.
+    EndInvoke,
+    /// The end of a parameter.
+    EndParameter,
+    /// Anything else.
+    Unknown,
+}
+
+/// How a value is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ValueForm {
+    /// As it is.
+    String,
+    /// As JSON.
+    Json,
+    /// The tag does not say.
+    Unknown,
+}
+
+const INVOKE: &str = "invoke name=\"";
+const PARAMETER: &str = "parameter name=\"";
+const IS_STRING: &str = "\" string=\"true\">";
+const IS_JSON: &str = "\" string=\"false\">";
+
+/// The text of a tag while it arrives.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TagReader {
+    text: String,
+    /// Whether the tag began with `</`.
+    closing: bool,
+}
+
+impl TagReader {
+    pub(super) const fn new(closing: bool) -> Self {
+        Self { text: String::new(), closing }
+    }
+
+    /// Takes more text. Returns the tag and how much of `text` belongs to it, once it is complete.
+    pub(super) fn push(&mut self, text: &str) -> Option<(Tag, usize)> {
+        let before = self.text.len();
+        self.text.push_str(text);
+        // A terminator may have begun before this text.
+        let from = before.saturating_sub(IS_JSON.len());
+        let from = (0..=from).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(0);
+        let (tag, end) = self.complete(from)?;
+        Some((tag, end.saturating_sub(before)))
+    }
+
+    pub(super) fn is_too_long(&self) -> bool {
+        self.text.len() > MAX_TAG_BYTES
+    }
+
+    /// The complete tag and where it ends, looking for its end from `from` on.
+    fn complete(&self, from: usize) -> Option<(Tag, usize)> {
+        let name = self.text.trim_start();
+        let lead = self.text.len() - name.len();
+        if self.closing {
+            let end = self.text[from..].find('>')? + from;
+            return Some((end_tag(self.text[..end].trim()), end + 1));
+        }
+        if name.starts_with(PARAMETER) {
+            let start = lead + PARAMETER.len();
+            let from = from.max(start.min(self.text.len()));
+            // The value of the name may have begun just before; its end cannot stand before its start.
+            let (at, form, length) = [(IS_STRING, ValueForm::String), (IS_JSON, ValueForm::Json)]
+                .into_iter()
+                .filter_map(|(end, form)| self.text[from..].find(end).map(|at| (from + at, form, end.len())))
+                .min_by_key(|&(at, ..)| at)?;
+            let name = self.text[start..at].to_owned();
+            return Some((Tag::Parameter { name, form }, at + length));
+        }
+        if name.starts_with(INVOKE) {
+            let start = lead + INVOKE.len();
+            let from = from.max(start.min(self.text.len()));
+            let at = self.text[from..].find("\">")? + from;
+            return Some((Tag::Invoke(self.text[start..at].to_owned()), at + 2));
+        }
+        if PARAMETER.starts_with(name) || INVOKE.starts_with(name) {
+            return None;
+        }
+        let end = self.text[from..].find('>')? + from;
+        let tag = match self.text[..end].trim() {
+            "tool_calls" | "calls" | "function_calls" => Tag::Block,
+            _ => Tag::Unknown,
+        };
+        Some((tag, end + 1))
+    }
+
+    /// What can be made of a tag that a special token cuts short, and the text behind it.
+    pub(super) fn salvage(self) -> (Tag, String) {
+        let text = self.text.trim_start();
+        if let Some(rest) = text.strip_prefix(PARAMETER)
+            && let Some((name, value)) = rest.split_once("\">")
+        {
+            let tag = Tag::Parameter { name: name.to_owned(), form: ValueForm::Unknown };
+            return (tag, value.to_owned());
+        }
+        (Tag::Unknown, String::new())
+    }
+}
+
+fn end_tag(name: &str) -> Tag {
+    match name {
+        "tool_calls" | "calls" | "function_calls" => Tag::EndBlock,
+        "invoke" => Tag::EndInvoke,
+        "parameter" => Tag::EndParameter,
+        _ => Tag::Unknown,
+    }
+}

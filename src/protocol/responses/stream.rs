@@ -1,0 +1,409 @@
+//! Events of a Responses stream, and the complete response. Both dialects send the same.
+
+use std::collections::HashMap;
+
+use crate::conversation::ToolKind;
+use crate::json::{Json, Object};
+use crate::output::{Event, StopReason};
+use crate::protocol::stream::{CallIds, Chunk, Common, StreamOptions, Usage, push_string};
+use crate::protocol::{Echo as AnyEcho, Lowered};
+
+use super::custom_input::CustomInput;
+use super::object;
+
+/// Writes events and keeps what the complete response needs.
+#[derive(Debug, Clone)]
+pub(in crate::protocol) struct Writer {
+    options: StreamOptions,
+    /// The response object but for its output.
+    base: Object,
+    /// Tools that are no plain functions, by the name that the model uses.
+    kinds: HashMap<String, ToolKind>,
+    thinks: bool,
+    call_ids: CallIds,
+    has_reasoned: bool,
+    items: Vec<Item>,
+    is_open: bool,
+    sequence: u64,
+    stop: Option<StopReason>,
+    closed: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Item {
+    id: String,
+    status: &'static str,
+    kind: ItemKind,
+}
+
+#[derive(Debug, Clone)]
+enum ItemKind {
+    Message { text: String, logprobs: Vec<Json>, phase: &'static str },
+    Reasoning { text: String, encrypted: String },
+    Function { call_id: String, name: String, namespace: Option<String>, arguments: String },
+    Custom { call_id: String, name: String, input: String, reader: CustomInput },
+    ToolSearch { call_id: String, arguments: String },
+}
+
+const IN_PROGRESS: &str = "in_progress";
+const COMPLETED: &str = "completed";
+const INCOMPLETE: &str = "incomplete";
+
+impl Writer {
+    pub(in crate::protocol) fn new(lowered: &Lowered, options: StreamOptions) -> Self {
+        let base = match &lowered.echo {
+            AnyEcho::Responses(echo) => object::base(&options, &lowered.model, echo),
+            AnyEcho::None => Object::new(),
+        };
+        let tools = lowered.conversation.tools.iter().filter(|tool| tool.kind != ToolKind::Function);
+        Self {
+            base,
+            kinds: tools.map(|tool| (tool.name.clone(), tool.kind.clone())).collect(),
+            thinks: lowered.conversation.thinking.is_on(),
+            call_ids: CallIds::new(options.seed),
+            has_reasoned: false,
+            items: Vec::new(),
+            is_open: false,
+            sequence: 0,
+            stop: None,
+            closed: false,
+            options,
+        }
+    }
+
+    /// Sends an event with these members, and the next sequence number.
+    fn send<const N: usize>(&mut self, kind: &'static str, members: [(&str, Json); N], out: &mut Vec<Chunk>) {
+        let mut data = Object::from([("type", kind.into())]);
+        for (key, value) in members {
+            data.insert(key, value);
+        }
+        data.insert("sequence_number", self.sequence.into());
+        self.sequence += 1;
+        out.push(Chunk { event: Some(kind), data: Json::Object(data).to_string() });
+    }
+
+    /// Sends a delta: the event that there are many of.
+    fn send_delta(&mut self, kind: &'static str, delta: &str, logprobs: Option<Vec<Json>>, out: &mut Vec<Chunk>) {
+        let index = self.items.len().saturating_sub(1);
+        let Some(item) = self.items.last() else { return };
+        let mut data = format!("{{\"type\":\"{kind}\",");
+        if matches!(item.kind, ItemKind::Message { .. } | ItemKind::Reasoning { .. }) {
+            data.push_str("\"content_index\":0,");
+        }
+        data.push_str("\"delta\":");
+        push_string(&mut data, delta);
+        data.push_str(",\"item_id\":");
+        push_string(&mut data, &item.id);
+        if let Some(logprobs) = logprobs {
+            data.push_str(",\"logprobs\":");
+            data.push_str(&Json::Array(logprobs).to_string());
+        }
+        data.push_str(&format!(",\"output_index\":{index},\"sequence_number\":{}}}", self.sequence));
+        self.sequence += 1;
+        out.push(Chunk { event: Some(kind), data });
+    }
+
+    pub(in crate::protocol) fn start(&mut self, common: Common<'_>) {
+        for kind in ["response.created", "response.in_progress"] {
+            let response = self.response();
+            self.send(kind, [("response", response)], common.out);
+        }
+    }
+
+    pub(in crate::protocol) fn event(&mut self, event: Event<'_>, common: Common<'_>) {
+        let out = common.out;
+        match event {
+            Event::Content { text, .. } => self.content(text, common.logprobs, out),
+            Event::Reasoning { text, .. } => self.reasoning(text, out),
+            Event::CallStart { name, .. } => self.call_start(name, out),
+            Event::CallArguments { json, .. } => self.call_arguments(json, out),
+            Event::CallEnd { complete, .. } => self.close_item(if complete { COMPLETED } else { INCOMPLETE }, out),
+            Event::Stop { reason, .. } => self.stop = Some(reason),
+            Event::Warning(_) => {}
+        }
+    }
+
+    fn content(&mut self, text: &str, entries: Vec<Json>, out: &mut Vec<Chunk>) {
+        if !(self.is_open && matches!(self.items.last(), Some(Item { kind: ItemKind::Message { .. }, .. }))) {
+            let kind = ItemKind::Message { text: String::new(), logprobs: Vec::new(), phase: "final_answer" };
+            self.open_item("msg", kind, out);
+        }
+        if let Some(Item { kind: ItemKind::Message { text: whole, logprobs, .. }, .. }) = self.items.last_mut() {
+            whole.push_str(text);
+            logprobs.extend(entries.iter().cloned());
+        }
+        self.send_delta("response.output_text.delta", text, Some(entries), out);
+    }
+
+    fn reasoning(&mut self, text: &str, out: &mut Vec<Chunk>) {
+        self.has_reasoned = true;
+        if !(self.is_open && matches!(self.items.last(), Some(Item { kind: ItemKind::Reasoning { .. }, .. }))) {
+            let encrypted = format!("{}-0", self.options.id);
+            self.open_item("rs", ItemKind::Reasoning { text: String::new(), encrypted }, out);
+        }
+        if let Some(Item { kind: ItemKind::Reasoning { text: whole, .. }, .. }) = self.items.last_mut() {
+            whole.push_str(text);
+        }
+        self.send_delta("response.reasoning_text.delta", text, None, out);
+    }
+
+    fn call_start(&mut self, name: &str, out: &mut Vec<Chunk>) {
+        if self.is_open
+            && let Some(Item { kind: ItemKind::Message { phase, .. }, .. }) = self.items.last_mut()
+        {
+            *phase = "commentary";
+        }
+        let call_id = self.call_ids.next(self.thinks && !self.has_reasoned);
+        let (prefix, kind) = match self.kinds.get(name) {
+            Some(ToolKind::Custom) => {
+                let (input, reader) = (String::new(), CustomInput::default());
+                ("ctc", ItemKind::Custom { call_id, name: name.to_owned(), input, reader })
+            }
+            Some(ToolKind::ToolSearch) => ("tsc", ItemKind::ToolSearch { call_id, arguments: String::new() }),
+            Some(ToolKind::Namespaced { namespace, name }) => {
+                let (name, namespace) = (name.clone(), Some(namespace.clone()));
+                ("fc", ItemKind::Function { call_id, name, namespace, arguments: String::new() })
+            }
+            Some(ToolKind::Function) | None => {
+                let name = name.to_owned();
+                ("fc", ItemKind::Function { call_id, name, namespace: None, arguments: String::new() })
+            }
+        };
+        self.open_item(prefix, kind, out);
+    }
+
+    fn call_arguments(&mut self, json: &str, out: &mut Vec<Chunk>) {
+        match self.items.last_mut().map(|item| &mut item.kind) {
+            Some(ItemKind::Function { arguments, .. }) => {
+                arguments.push_str(json);
+                self.send_delta("response.function_call_arguments.delta", json, None, out);
+            }
+            Some(ItemKind::Custom { input, reader, .. }) => {
+                let text = reader.push(json);
+                input.push_str(&text);
+                if !text.is_empty() {
+                    self.send_delta("response.custom_tool_call_input.delta", &text, None, out);
+                }
+            }
+            Some(ItemKind::ToolSearch { arguments, .. }) => arguments.push_str(json),
+            _ => {}
+        }
+    }
+
+    fn open_item(&mut self, prefix: &str, kind: ItemKind, out: &mut Vec<Chunk>) {
+        self.close_item(COMPLETED, out);
+        let index = self.items.len();
+        let id = format!("{prefix}_{}_{index}", self.options.id);
+        let item = Item { id: id.clone(), status: IN_PROGRESS, kind };
+        let part = item.part();
+        let shown = item.json(true);
+        self.items.push(item);
+        self.is_open = true;
+        let index = Json::from(index as u64);
+        self.send("response.output_item.added", [("item", shown), ("output_index", index.clone())], out);
+        if let Some(part) = part {
+            let members =
+                [("content_index", 0_u64.into()), ("item_id", id.into()), ("output_index", index), ("part", part)];
+            self.send("response.content_part.added", members, out);
+        }
+    }
+
+    fn close_item(&mut self, status: &'static str, out: &mut Vec<Chunk>) {
+        if !std::mem::take(&mut self.is_open) {
+            return;
+        }
+        let output_index = Json::from(self.items.len().saturating_sub(1) as u64);
+        let Some(item) = self.items.last_mut() else { return };
+        item.status = status;
+        let mut left = String::new();
+        match &mut item.kind {
+            ItemKind::Custom { input, reader, .. } => {
+                left = reader.finish();
+                input.push_str(&left);
+            }
+            ItemKind::ToolSearch { arguments, .. } if Json::parse(arguments.as_bytes()).is_err() => {
+                item.status = INCOMPLETE;
+            }
+            _ => {}
+        }
+        let item = item.clone();
+        if !left.is_empty() {
+            self.send_delta("response.custom_tool_call_input.delta", &left, None, out);
+        }
+        let id = Json::from(item.id.as_str());
+        let part = item.part();
+        match &item.kind {
+            ItemKind::Message { text, logprobs, .. } => {
+                let members = [
+                    ("content_index", 0_u64.into()),
+                    ("item_id", id.clone()),
+                    ("logprobs", Json::Array(logprobs.clone())),
+                    ("output_index", output_index.clone()),
+                    ("text", text.as_str().into()),
+                ];
+                self.send("response.output_text.done", members, out);
+            }
+            ItemKind::Reasoning { text, .. } => {
+                let members = [
+                    ("content_index", 0_u64.into()),
+                    ("item_id", id.clone()),
+                    ("output_index", output_index.clone()),
+                    ("text", text.as_str().into()),
+                ];
+                self.send("response.reasoning_text.done", members, out);
+            }
+            ItemKind::Function { arguments, name, .. } => {
+                let members = [
+                    ("arguments", arguments.as_str().into()),
+                    ("item_id", id.clone()),
+                    ("name", name.as_str().into()),
+                    ("output_index", output_index.clone()),
+                ];
+                self.send("response.function_call_arguments.done", members, out);
+            }
+            ItemKind::Custom { input, .. } => {
+                let members = [
+                    ("input", input.as_str().into()),
+                    ("item_id", id.clone()),
+                    ("output_index", output_index.clone()),
+                ];
+                self.send("response.custom_tool_call_input.done", members, out);
+            }
+            ItemKind::ToolSearch { .. } => {}
+        }
+        if let Some(part) = part {
+            let members = [
+                ("content_index", 0_u64.into()),
+                ("item_id", id),
+                ("output_index", output_index.clone()),
+                ("part", part),
+            ];
+            self.send("response.content_part.done", members, out);
+        }
+        self.send("response.output_item.done", [("item", item.json(false)), ("output_index", output_index)], out);
+    }
+
+    /// Sends the last events.
+    pub(in crate::protocol) fn close(&mut self, common: Common<'_>) {
+        let Some(reason) = self.stop else { return };
+        if std::mem::replace(&mut self.closed, true) {
+            return;
+        }
+        let details = match reason {
+            StopReason::Length => Some("max_output_tokens"),
+            StopReason::ContentFilter => Some("content_filter"),
+            StopReason::End | StopReason::ToolCalls | StopReason::StopSequence => None,
+        };
+        let status = if details.is_some() { INCOMPLETE } else { COMPLETED };
+        self.close_item(status, common.out);
+        self.end(status, common.usage);
+        if let Some(details) = details {
+            self.base.insert("incomplete_details", [("reason", details.into())].into());
+        }
+        let kind = if details.is_some() { "response.incomplete" } else { "response.completed" };
+        let response = self.response();
+        self.send(kind, [("response", response)], common.out);
+    }
+
+    pub(in crate::protocol) fn fail(&mut self, message: &str, common: Common<'_>) {
+        if std::mem::replace(&mut self.closed, true) {
+            return;
+        }
+        self.close_item(INCOMPLETE, common.out);
+        self.end("failed", common.usage);
+        self.base.insert("error", [("code", "server_error".into()), ("message", message.into())].into());
+        let response = self.response();
+        self.send("response.failed", [("response", response)], common.out);
+    }
+
+    fn end(&mut self, status: &str, usage: Usage) {
+        self.base.insert("status", status.into());
+        self.base.insert("completed_at", self.options.created.into());
+        self.base.insert("usage", object::usage(usage));
+    }
+
+    /// The complete response.
+    pub(in crate::protocol) fn response(&self) -> Json {
+        let mut response = self.base.clone();
+        response.insert("output", Json::Array(self.items.iter().map(|item| item.json(false)).collect()));
+        response.into()
+    }
+}
+
+impl Item {
+    /// The item's content part, for items that have one.
+    fn part(&self) -> Option<Json> {
+        match &self.kind {
+            ItemKind::Message { text, logprobs, .. } => Some(Json::from([
+                ("type", "output_text".into()),
+                ("annotations", Json::Array(Vec::new())),
+                ("logprobs", Json::Array(logprobs.clone())),
+                ("text", text.as_str().into()),
+            ])),
+            ItemKind::Reasoning { text, .. } => {
+                Some(Json::from([("type", "reasoning_text".into()), ("text", text.as_str().into())]))
+            }
+            _ => None,
+        }
+    }
+
+    /// The item; `opening` leaves out its content, which comes in events of its own.
+    fn json(&self, opening: bool) -> Json {
+        let (id, status) = (Json::from(self.id.as_str()), Json::from(self.status));
+        let content = Json::Array(self.part().filter(|_| !opening).into_iter().collect());
+        match &self.kind {
+            ItemKind::Message { phase, .. } => Json::from([
+                ("type", "message".into()),
+                ("id", id),
+                ("status", status),
+                ("role", "assistant".into()),
+                ("phase", (*phase).into()),
+                ("content", content),
+            ]),
+            ItemKind::Reasoning { encrypted, .. } => Json::from([
+                ("type", "reasoning".into()),
+                ("id", id),
+                ("status", status),
+                ("content", content),
+                ("summary", Json::Array(Vec::new())),
+                ("encrypted_content", encrypted.as_str().into()),
+            ]),
+            ItemKind::Function { call_id, name, namespace, arguments } => {
+                let mut members = Object::from([
+                    ("type", "function_call".into()),
+                    ("id", id),
+                    ("status", status),
+                    ("call_id", call_id.as_str().into()),
+                    ("name", name.as_str().into()),
+                ]);
+                if let Some(namespace) = namespace {
+                    members.insert("namespace", namespace.as_str().into());
+                }
+                members.insert("arguments", arguments.as_str().into());
+                members.into()
+            }
+            ItemKind::Custom { call_id, name, input, .. } => Json::from([
+                ("type", "custom_tool_call".into()),
+                ("id", id),
+                ("status", status),
+                ("call_id", call_id.as_str().into()),
+                ("name", name.as_str().into()),
+                ("input", input.as_str().into()),
+            ]),
+            ItemKind::ToolSearch { call_id, arguments } => {
+                let arguments = match Json::parse(arguments.as_bytes()) {
+                    Ok(arguments @ Json::Object(_)) => arguments,
+                    _ => Json::Object(Object::new()),
+                };
+                Json::from([
+                    ("type", "tool_search_call".into()),
+                    ("id", id),
+                    ("status", status),
+                    ("call_id", call_id.as_str().into()),
+                    ("execution", "client".into()),
+                    ("arguments", arguments),
+                ])
+            }
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! Generated tokens become an API's streamed events, and its complete response from the same events.
+
+use std::fmt::Write;
+
+use crate::json::{Json, Number, write_string};
+use crate::output::{Event, Finish, OutputWarning, Parser, Plan, StopReason};
+use crate::token::{Special, TokenId};
+use crate::tokenizer::{Detokenizer, Piece, Tokenizer};
+
+use super::call_id::call_id;
+use super::{Api, Dialect, Lowered, chat, messages, responses};
+
+/// What a stream says about itself.
+#[derive(Debug, Clone)]
+pub struct StreamOptions {
+    /// The response's id.
+    pub id: String,
+    /// When the response was made, in seconds of Unix time.
+    pub created: u64,
+    /// Makes the ids of tool calls: the same seed gives the same ids.
+    pub seed: u64,
+    /// Whose habits the response follows.
+    pub dialect: Dialect,
+    /// Tokens of the prompt, those from a cache included.
+    pub prompt_tokens: u64,
+    /// Tokens of the prompt that a prefix cache had.
+    pub cached_tokens: u64,
+    /// Which of several answers this is (Chat Completions).
+    pub index: u32,
+    /// What the engine is, for Chat Completions.
+    pub system_fingerprint: Option<String>,
+}
+
+impl StreamOptions {
+    /// Options for the response `id`: the official dialect, everything else 0.
+    #[must_use]
+    pub fn new(id: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            created: 0,
+            seed: 0,
+            dialect: Dialect::default(),
+            prompt_tokens: 0,
+            cached_tokens: 0,
+            index: 0,
+            system_fingerprint: None,
+        }
+    }
+}
+
+/// One streamed event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    /// The event's name, in the APIs that name events.
+    pub event: Option<&'static str>,
+    /// The event's data: JSON text, or `[DONE]`.
+    pub data: String,
+}
+
+impl Chunk {
+    /// Appends the event as server-sent event bytes.
+    pub fn write_sse(&self, out: &mut Vec<u8>) {
+        if let Some(event) = self.event {
+            out.extend_from_slice(b"event: ");
+            out.extend_from_slice(event.as_bytes());
+            out.push(b'\n');
+        }
+        out.extend_from_slice(b"data: ");
+        out.extend_from_slice(self.data.as_bytes());
+        out.extend_from_slice(b"\n\n");
+    }
+}
+
+/// The log probability of a generated token, and of its alternatives.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TokenLogprob {
+    /// The token's own.
+    pub logprob: f32,
+    /// The most likely tokens at this place, with theirs.
+    pub top: Vec<(TokenId, f32)>,
+}
+
+/// Tokens that a request used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Of the prompt.
+    pub prompt: u64,
+    /// Of the prompt, from a cache.
+    pub cached: u64,
+    /// Generated.
+    pub completion: u64,
+    /// Generated as reasoning; `None` without thinking.
+    pub reasoning: Option<u64>,
+}
+
+/// Turns a model's output into an API's events while it arrives.
+///
+/// Feed it ids or text, then finish it; [`Stream::response`] is then the complete response. Events go to a `Vec`
+/// that the caller drains as it likes.
+#[derive(Debug, Clone)]
+pub struct Stream {
+    parser: Parser,
+    tokenizer: Tokenizer,
+    detokenizer: Detokenizer,
+    writer: Writer,
+    logprobs: Logprobs,
+    usage: Usage,
+    thinks: bool,
+    /// Reasoning that came as text, whose tokens are counted at the end.
+    reasoning_text: String,
+    started: bool,
+    warnings: Vec<OutputWarning>,
+}
+
+#[derive(Debug, Clone)]
+enum Writer {
+    Chat(Box<chat::Writer>),
+    Responses(Box<responses::Writer>),
+    Messages(Box<messages::Writer>),
+}
+
+/// Log probabilities of tokens whose text has not been passed on yet.
+#[derive(Debug, Clone, Default)]
+struct Logprobs {
+    /// Where each token's text begins, and its entry; ascending.
+    waiting: std::collections::VecDeque<(u64, Json)>,
+    /// Bytes of text before the next token.
+    at: u64,
+}
+
+impl Logprobs {
+    /// The entries of the tokens that begin before `end`; entries before `start` belong to markup.
+    fn take(&mut self, start: u64, end: u64) -> Vec<Json> {
+        let mut taken = Vec::new();
+        while self.waiting.front().is_some_and(|&(at, _)| at < end) {
+            if let Some((at, entry)) = self.waiting.pop_front()
+                && at >= start
+            {
+                taken.push(entry);
+            }
+        }
+        taken
+    }
+}
+
+/// What every event needs to know.
+pub(super) struct Common<'s> {
+    pub(super) usage: Usage,
+    pub(super) logprobs: Vec<Json>,
+    pub(super) out: &'s mut Vec<Chunk>,
+}
+
+impl Lowered {
+    /// The stream that answers this request. `tokenizer` is the one that made the prompt's ids.
+    #[must_use]
+    pub fn stream(&self, tokenizer: &Tokenizer, options: StreamOptions) -> Stream {
+        let plan = Plan::of(&self.conversation, &self.stops);
+        let usage = Usage { prompt: options.prompt_tokens, cached: options.cached_tokens, ..Usage::default() };
+        let writer = match self.api {
+            Api::Chat => Writer::Chat(Box::new(chat::Writer::new(self, &plan, options))),
+            Api::Responses => Writer::Responses(Box::new(responses::Writer::new(self, options))),
+            Api::Messages => Writer::Messages(Box::new(messages::Writer::new(self, options))),
+        };
+        Stream {
+            parser: Parser::new(plan),
+            tokenizer: tokenizer.clone(),
+            detokenizer: tokenizer.detokenizer(),
+            writer,
+            logprobs: Logprobs::default(),
+            usage,
+            thinks: self.conversation.thinking.is_on(),
+            reasoning_text: String::new(),
+            started: false,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+impl Stream {
+    /// Sends the events that open the response, unless they were sent. The other methods do it on their own.
+    pub fn start(&mut self, out: &mut Vec<Chunk>) {
+        if !std::mem::replace(&mut self.started, true) {
+            let common = Common { usage: self.usage, logprobs: Vec::new(), out };
+            match &mut self.writer {
+                Writer::Chat(writer) => writer.start(common),
+                Writer::Responses(writer) => writer.start(common),
+                Writer::Messages(writer) => writer.start(common),
+            }
+        }
+    }
+
+    /// Takes a generated id, with its log probability if the request asks for it.
+    pub fn push_id(&mut self, id: TokenId, logprob: Option<&TokenLogprob>, out: &mut Vec<Chunk>) {
+        if self.has_ended() {
+            return;
+        }
+        self.start(out);
+        self.usage.completion += u64::from(self.tokenizer.special_role(id) != Some(Special::Eos));
+        if self.parser.is_reasoning() && self.tokenizer.special_role(id) != Some(Special::ThinkEnd) {
+            *self.usage.reasoning.get_or_insert(0) += 1;
+        }
+        if let Some(logprob) = logprob {
+            let entry = logprob_json(&self.tokenizer, id, logprob);
+            let pending = self.detokenizer.pending().len() as u64;
+            self.logprobs.waiting.push_back((self.logprobs.at + pending.min(1), entry));
+        }
+        let Self { parser, tokenizer, detokenizer, writer, logprobs, usage, warnings, .. } = self;
+        let mut length = 0;
+        detokenizer.push(id, |piece| {
+            let mut sink = |event: Event<'_>| pass(event, writer, logprobs, *usage, warnings, out);
+            match piece {
+                Piece::Text(text) => {
+                    length += text.len() as u64;
+                    parser.text(text, &mut sink);
+                }
+                Piece::Special(special) => {
+                    length += special.spelling().len() as u64;
+                    parser.special(special, &mut sink);
+                }
+                Piece::Added(id) => {
+                    let spelling = tokenizer.added_spelling(id).unwrap_or_default();
+                    length += spelling.len() as u64;
+                    parser.foreign(spelling, &mut sink);
+                }
+            }
+        });
+        self.logprobs.at += length;
+    }
+
+    /// Takes generated text without token borders that `tokens` tokens made.
+    pub fn push_text(&mut self, text: &str, tokens: u64, out: &mut Vec<Chunk>) {
+        if self.has_ended() {
+            return;
+        }
+        self.start(out);
+        self.usage.completion += tokens;
+        let Self { parser, writer, logprobs, usage, warnings, reasoning_text, .. } = self;
+        parser.spelled(text, &mut |event| {
+            if let Event::Reasoning { text, .. } = &event {
+                reasoning_text.push_str(text);
+            }
+            pass(event, writer, logprobs, *usage, warnings, out);
+        });
+    }
+
+    /// Ends the response: the engine stopped generating. Does nothing more if the output ended before.
+    pub fn finish(&mut self, finish: Finish, out: &mut Vec<Chunk>) {
+        self.start(out);
+        let Self { parser, detokenizer, writer, logprobs, usage, warnings, reasoning_text, thinks, tokenizer, .. } = self;
+        let mut left = String::new();
+        detokenizer.finish(|piece| {
+            if let Piece::Text(text) = piece {
+                left.push_str(text);
+            }
+        });
+        let ended = parser.has_ended();
+        let mut stop = None;
+        let mut sink = |event: Event<'_>| {
+            if let Event::Reasoning { text, .. } = &event {
+                reasoning_text.push_str(text);
+            }
+            match event {
+                // The usage of the last event is complete only when all else has been passed on.
+                Event::Stop { reason, sequence } => stop = Some((reason, sequence.map(str::to_owned))),
+                event => pass(event, writer, logprobs, *usage, warnings, out),
+            }
+        };
+        if !ended {
+            parser.text(&left, &mut sink);
+            parser.finish(finish, &mut sink);
+        }
+        if *thinks {
+            let counted = if reasoning_text.is_empty() { 0 } else { tokenizer.encode_text(reasoning_text).len() as u64 };
+            *usage.reasoning.get_or_insert(0) += counted;
+        }
+        if let Some((reason, sequence)) = stop {
+            let event = Event::Stop { reason, sequence: sequence.as_deref() };
+            pass(event, writer, logprobs, *usage, warnings, out);
+        }
+        self.close(out);
+    }
+
+    /// Sends the last events, with the whole usage.
+    fn close(&mut self, out: &mut Vec<Chunk>) {
+        let usage = Usage { reasoning: self.usage.reasoning.filter(|_| self.thinks), ..self.usage };
+        let common = Common { usage, logprobs: Vec::new(), out };
+        match &mut self.writer {
+            Writer::Chat(writer) => writer.close(common),
+            Writer::Responses(writer) => writer.close(common),
+            Writer::Messages(writer) => writer.close(common),
+        }
+    }
+
+    /// Ends the response with an error of the engine.
+    pub fn fail(&mut self, message: &str, out: &mut Vec<Chunk>) {
+        self.start(out);
+        let common = Common { usage: self.usage, logprobs: Vec::new(), out };
+        match &mut self.writer {
+            Writer::Chat(writer) => writer.fail(message, common),
+            Writer::Responses(writer) => writer.fail(message, common),
+            Writer::Messages(writer) => writer.fail(message, common),
+        }
+    }
+
+    /// What keeps a silent connection open: an event or a comment that changes nothing.
+    #[must_use]
+    pub fn ping(&self) -> &'static [u8] {
+        match self.writer {
+            Writer::Messages(_) => b"event: ping\ndata: {\"type\":\"ping\"}\n\n",
+            Writer::Chat(_) | Writer::Responses(_) => b": keep-alive\n\n",
+        }
+    }
+
+    /// Whether the output has ended, so that an engine can stop. [`Stream::finish`] is still to be called.
+    #[must_use]
+    pub const fn has_ended(&self) -> bool {
+        self.parser.has_ended()
+    }
+
+    /// The complete response so far.
+    #[must_use]
+    pub fn response(&self) -> Json {
+        match &self.writer {
+            Writer::Chat(writer) => writer.response(),
+            Writer::Responses(writer) => writer.response(),
+            Writer::Messages(writer) => writer.response(),
+        }
+    }
+
+    /// What was wrong with the output so far.
+    #[must_use]
+    pub fn warnings(&self) -> &[OutputWarning] {
+        &self.warnings
+    }
+
+    /// Tokens used so far.
+    #[must_use]
+    pub const fn usage(&self) -> Usage {
+        self.usage
+    }
+}
+
+/// Passes an event on to the API's writer.
+fn pass(
+    event: Event<'_>,
+    writer: &mut Writer,
+    logprobs: &mut Logprobs,
+    usage: Usage,
+    warnings: &mut Vec<OutputWarning>,
+    out: &mut Vec<Chunk>,
+) {
+    let entries = match event {
+        Event::Reasoning { text, at } | Event::Content { text, at } if !logprobs.waiting.is_empty() => {
+            logprobs.take(at, at + text.len() as u64)
+        }
+        Event::Warning(warning) => {
+            warnings.push(warning);
+            return;
+        }
+        _ => Vec::new(),
+    };
+    let common = Common { usage, logprobs: entries, out };
+    match writer {
+        Writer::Chat(writer) => writer.event(event, common),
+        Writer::Responses(writer) => writer.event(event, common),
+        Writer::Messages(writer) => writer.event(event, common),
+    }
+}
+
+/// A token's log probability in the form that all APIs share.
+fn logprob_json(tokenizer: &Tokenizer, id: TokenId, logprob: &TokenLogprob) -> Json {
+    let mut entry = token_json(tokenizer, id, logprob.logprob);
+    let top = logprob.top.iter().map(|&(id, logprob)| Json::Object(token_json(tokenizer, id, logprob)));
+    entry.insert("top_logprobs", Json::Array(top.collect()));
+    entry.into()
+}
+
+fn token_json(tokenizer: &Tokenizer, id: TokenId, logprob: f32) -> crate::json::Object {
+    let spelling = tokenizer.added_spelling(id).map(str::as_bytes);
+    let bytes = tokenizer.token_bytes(id).or(spelling).unwrap_or_default();
+    let token = match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => bytes.iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "\\x{byte:02x}");
+            text
+        }),
+    };
+    let bytes = bytes.iter().map(|&byte| u32::from(byte).into()).collect();
+    [("token", token.into()), ("logprob", single(logprob)), ("bytes", Json::Array(bytes))].into()
+}
+
+/// A single-precision number with the digits that single precision has.
+pub(super) fn single(value: f32) -> Json {
+    let shortest = value.to_string().parse().unwrap_or_else(|_| f64::from(value));
+    Json::Number(Number::Float(shortest))
+}
+
+/// Makes the ids of a response's calls.
+#[derive(Debug, Clone, Default)]
+pub(super) struct CallIds {
+    seed: u64,
+    made: usize,
+}
+
+impl CallIds {
+    pub(super) const fn new(seed: u64) -> Self {
+        Self { seed, made: 0 }
+    }
+
+    pub(super) fn next(&mut self, without_reasoning: bool) -> String {
+        let index = self.made;
+        self.made += 1;
+        call_id(self.seed, index, without_reasoning)
+    }
+}
+
+/// Appends `text` as a JSON string.
+pub(super) fn push_string(out: &mut String, text: &str) {
+    write_string(text, out).expect("a String takes any text");
+}
+
+/// The reason in the words of Chat Completions.
+pub(super) const fn finish_reason(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::End | StopReason::StopSequence => "stop",
+        StopReason::ToolCalls => "tool_calls",
+        StopReason::Length => "length",
+        StopReason::ContentFilter => "content_filter",
+    }
+}
