@@ -41,9 +41,8 @@ impl Batch {
         if len > Key::LONGEST {
             return self.add(0, false, start, len);
         }
-        let key = Key::of_front(front, len);
-        let entry = tables.words.first_entry(key.hash());
-        self.add(entry.id(), entry.is_of(key), start, len);
+        let (id, found) = tables.words.look(Key::of_front(front, len));
+        self.add(id, found, start, len);
     }
 
     /// Takes a part whose token is known.

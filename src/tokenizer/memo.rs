@@ -10,14 +10,14 @@ use crate::token::TokenId;
 
 /// The most tokens of a word that is remembered.
 const TOKENS: usize = 4;
-const SLOTS: usize = 1 << 15;
+const SLOTS: usize = 1 << 14;
 const NONE: TokenId = TokenId(u32::MAX);
 
 /// A table of words and their tokens, for one vocabulary.
 pub(super) struct Memo {
     /// The vocabulary's number: ids of another one would be wrong.
     owner: u64,
-    entries: Box<[Entry]>,
+    entries: Box<[[Entry; 2]]>,
 }
 
 #[derive(Clone, Copy)]
@@ -40,10 +40,10 @@ impl Memo {
             Some(memo) if memo.owner == owner => memo,
             Some(mut memo) => {
                 memo.owner = owner;
-                memo.entries.fill(EMPTY);
+                memo.entries.fill([EMPTY; 2]);
                 memo
             }
-            None => Self { owner, entries: vec![EMPTY; SLOTS].into_boxed_slice() },
+            None => Self { owner, entries: vec![[EMPTY; 2]; SLOTS].into_boxed_slice() },
         }
     }
 
@@ -54,10 +54,8 @@ impl Memo {
     /// The tokens of a word, if they are remembered.
     #[inline]
     pub(super) fn recall(&self, key: Key, hash: u64) -> Option<&[TokenId]> {
-        let entry = &self.entries[Self::slot(hash)];
-        if entry.key != key {
-            return None;
-        }
+        let entries = &self.entries[Self::slot(hash)];
+        let entry = entries.iter().find(|entry| entry.key == key)?;
         let len = entry.ids.iter().take_while(|id| **id != NONE).count();
         Some(&entry.ids[..len])
     }
@@ -67,10 +65,10 @@ impl Memo {
         if tokens.len() > TOKENS {
             return;
         }
-        let entry = &mut self.entries[Self::slot(hash)];
-        *entry = EMPTY;
-        entry.key = key;
-        for (id, token) in entry.ids.iter_mut().zip(tokens) {
+        let [newer, older] = &mut self.entries[Self::slot(hash)];
+        *older = *newer;
+        *newer = Entry { key, ..EMPTY };
+        for (id, token) in newer.ids.iter_mut().zip(tokens) {
             *id = *token;
         }
     }

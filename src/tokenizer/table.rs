@@ -41,7 +41,7 @@ pub(super) fn next(slot: usize, len: usize) -> usize {
 }
 
 /// The items' places in `items`, sorted by the upper bits of their hashes.
-fn by_region<T>(items: &[T], hash: impl Fn(&T) -> u64) -> Vec<u32> {
+pub(super) fn by_region<T>(items: &[T], hash: impl Fn(&T) -> u64) -> Vec<u32> {
     let region = |item: &T| (hash(item) >> 58) as usize;
     let mut starts = [0u32; 65];
     for item in items {

@@ -50,30 +50,35 @@ impl Key {
 pub(super) struct WordTable {
     /// Words of at most [`Key::SHORT`] bytes. Tokens with low ids, which are the frequent ones, come first to
     /// their places.
-    short: Box<[Entry]>,
+    short: Box<[Bucket]>,
     /// One more than the ids of longer words; the bytes are compared with the token's own.
     long: Box<[u32]>,
 }
 
+/// Two entries that are read together; the first one fills first.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(32))]
+struct Bucket([Entry; 2]);
+
 /// A key, and the id in the upper bits of its high part, which short words leave free. All zeros: empty.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Entry {
+struct Entry {
     low: u64,
     high: u64,
 }
 
 impl Entry {
-    pub(super) fn new(key: Key, id: u32) -> Self {
+    fn new(key: Key, id: u32) -> Self {
         Self { low: key.low, high: key.high | u64::from(id) << ID_SHIFT }
     }
 
     #[inline]
-    pub(super) fn is_of(&self, key: Key) -> bool {
+    fn is_of(&self, key: Key) -> bool {
         self.low == key.low && self.high & KEY_MASK == key.high
     }
 
     #[inline]
-    pub(super) fn id(&self) -> u32 {
+    fn id(&self) -> u32 {
         (self.high >> ID_SHIFT) as u32
     }
 
@@ -98,24 +103,44 @@ impl WordTable {
             }
         }
         let long = table::build(&long, |entry| hash(tables.token(entry - 1)), |entry| *entry == 0);
-        Self { short: table::build(&short, Entry::hash, |entry| entry.high == 0), long }
+        let mut table =
+            Self { short: vec![Bucket::default(); short.len() * 5 / 6 + 1].into_boxed_slice(), long };
+        for at in table::by_region(&short, Entry::hash) {
+            table.insert(short[at as usize]);
+        }
+        table
     }
 
-    /// The entry where a word with this hash of its key is most likely to be.
+    fn insert(&mut self, entry: Entry) {
+        let mut slot = table::slot(entry.hash(), self.short.len());
+        loop {
+            if let Some(free) = self.short[slot].0.iter_mut().find(|other| other.high == 0) {
+                *free = entry;
+                return;
+            }
+            slot = table::next(slot, self.short.len());
+        }
+    }
+
+    /// The token of a word with this key, and whether it is known; a word that is not at its first
+    /// place counts as unknown. Without branches.
     #[inline]
-    pub(super) fn first_entry(&self, hash: u64) -> Entry {
-        self.short[table::slot(hash, self.short.len())]
+    pub(super) fn look(&self, key: Key) -> (u32, bool) {
+        let Bucket([first, second]) = self.short[table::slot(key.hash(), self.short.len())];
+        let (is_first, is_second) = (first.is_of(key), second.is_of(key));
+        let high = if is_second { second.high } else { first.high };
+        ((high >> ID_SHIFT) as u32, is_first | is_second)
     }
 
     /// The token of a word with this key and this hash of the key.
     pub(super) fn find_short(&self, key: Key, hash: u64) -> Option<u32> {
         let mut slot = table::slot(hash, self.short.len());
         loop {
-            let entry = self.short[slot];
-            if entry.is_of(key) {
+            let Bucket(entries) = &self.short[slot];
+            if let Some(entry) = entries.iter().find(|entry| entry.is_of(key)) {
                 return Some(entry.id());
             }
-            if entry.high == 0 {
+            if entries[1].high == 0 {
                 return None;
             }
             slot = table::next(slot, self.short.len());
