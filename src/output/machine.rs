@@ -344,11 +344,9 @@ impl Machine {
                     call.body.push_str(text);
                 }
             }
-            Mode::Block { warned } => {
-                if !*warned && !text.trim().is_empty() {
-                    *warned = true;
-                    self.warn(Kind::TextInMarkup, sink);
-                }
+            Mode::Block { warned } if !*warned && !text.trim().is_empty() => {
+                *warned = true;
+                self.warn(Kind::TextInMarkup, sink);
             }
             _ => {}
         }
@@ -433,11 +431,7 @@ impl Machine {
                 self.markup(sink);
                 return;
             }
-            Mode::Reasoning { .. } => {
-                if !closing {
-                    self.warn(Kind::UnendedReasoning, sink);
-                }
-            }
+            Mode::Reasoning { .. } if !closing => self.warn(Kind::UnendedReasoning, sink),
             Mode::Content { .. } | Mode::Json(_) => self.flush_stops(sink),
             Mode::StringValue | Mode::HeldValue { .. } => {
                 // A value that ends without its tag does not own the line end in front of the next one.

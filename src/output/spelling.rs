@@ -39,10 +39,6 @@ impl SpellingLexer {
             self.held.clear();
         }
     }
-
-    pub(super) fn held(&self) -> &str {
-        &self.held
-    }
 }
 
 /// Passes on units and returns the end of `text` that may be the beginning of a spelling.

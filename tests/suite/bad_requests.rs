@@ -111,5 +111,5 @@ fn bodies_over_the_limit_are_refused_with_their_own_status() {
     assert_eq!(error.status(), 413);
     let body = error.body(Api::Messages, Dialect::Vendor);
     assert_eq!(body.get("error").unwrap().get("type"), Some(&Json::from("request_too_large")));
-    assert_eq!(lower(Api::Messages, &vec![b' '; 100], &options).unwrap_err().status(), 400);
+    assert_eq!(lower(Api::Messages, &[b' '; 100], &options).unwrap_err().status(), 400);
 }

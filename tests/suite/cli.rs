@@ -129,6 +129,24 @@ fn text_goes_to_ids_and_back() {
 }
 
 #[test]
+fn decode_makes_a_response_or_its_events() {
+    let request = fixture("chat_minimal.json");
+    let text = b"Two and two.</think>\n\nFour.";
+    let whole = stdout(&["decode", "--protocol", "chat", "--text", &request], text);
+    let response = Json::parse(whole.as_bytes()).unwrap();
+    let message = response.get("choices").unwrap().as_array().unwrap()[0].get("message").unwrap().to_string();
+    assert_eq!(message, r#"{"role":"assistant","content":"Four.","reasoning_content":"Two and two."}"#);
+    let ids = stdout(&["tokenize"], b"Two and two.");
+    let ids = format!("{ids} 128822 {} 1", stdout(&["tokenize"], b"\n\nFour."));
+    let same = stdout(&["decode", "--protocol", "chat", &request], ids.as_bytes());
+    let same = Json::parse(same.as_bytes()).unwrap();
+    assert_eq!(same.get("choices"), response.get("choices"));
+    let events = stdout(&["decode", "--protocol", "chat", "--text", "--stream", &request], text);
+    assert!(events.starts_with("data: {"), "{events}");
+    assert!(events.ends_with("data: [DONE]\n\n"), "{events}");
+}
+
+#[test]
 fn bad_input_fails_with_its_place_and_code_2() {
     let unknown_model = br#"{"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}]}"#;
     let bad_part = br#"{"model": "deepseek-v4-pro", "messages": [{"role": "user", "content": [{"type": "text", "text": 5}]}]}"#;

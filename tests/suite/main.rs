@@ -1,5 +1,8 @@
 //! All integration tests in one binary.
 
+// The lint spares test functions, but not what they call.
+#![allow(clippy::unwrap_used)]
+
 mod bad_requests;
 #[cfg(feature = "cli")]
 mod cli;

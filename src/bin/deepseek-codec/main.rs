@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use deepseek_codec::model::{PROFILES, Profile};
 use deepseek_codec::protocol::{Api, Models, Options, Policy};
 
+mod decode;
 mod diff;
 mod encode;
 mod explain;
@@ -67,6 +68,11 @@ enum Command {
         #[command(flatten)]
         text: TextArgs,
     },
+    /// Turn what a model generated for a request into the API's response.
+    Decode {
+        #[command(flatten)]
+        args: DecodeArgs,
+    },
     /// Answer jobs, one JSON object a line, with one result a line.
     Replay {
         /// The jobs; standard input if absent or `-`.
@@ -105,6 +111,39 @@ struct TextArgs {
     /// Lines of `{"text": …}` or `{"ids": …}` in, the other out.
     #[arg(long)]
     jsonl: bool,
+}
+
+#[derive(Debug, Args)]
+struct DecodeArgs {
+    /// The request's JSON body.
+    request: PathBuf,
+    /// The generated ids, separated by white space; standard input if absent or `-`.
+    output: Option<PathBuf>,
+    /// The output is text with special tokens spelled, not ids.
+    #[arg(long)]
+    text: bool,
+    /// Print the streamed events instead of the complete response.
+    #[arg(long)]
+    stream: bool,
+    /// Follow OpenAI's and Anthropic's specifications where the official API differs.
+    #[arg(long)]
+    vendor: bool,
+    /// Why the engine stopped.
+    #[arg(long, value_enum, default_value_t)]
+    finish: FinishArg,
+    #[command(flatten)]
+    options: RequestOptions,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum FinishArg {
+    /// The model ended its turn.
+    #[default]
+    Stop,
+    /// The limit on tokens was reached.
+    Length,
+    /// The rest is withheld.
+    ContentFilter,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -171,6 +210,7 @@ fn main() -> ExitCode {
         Command::Diff { a, b, options } => diff::diff(&a, &b, &options),
         Command::Tokenize { text } => text::tokenize(&text),
         Command::Detokenize { text } => text::detokenize(&text),
+        Command::Decode { args } => decode::decode(&args),
         Command::Replay { file } => replay::replay(file.as_deref()),
     };
     match result {

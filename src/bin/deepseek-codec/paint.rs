@@ -20,18 +20,16 @@ pub(crate) fn warning(text: &str, colourful: bool) -> String {
 /// `text` for one line: control characters escaped, cut after `width` characters.
 pub(crate) fn one_line(text: &str, width: usize) -> String {
     let mut line = String::new();
-    let mut shown = 0;
-    for c in text.chars() {
-        if shown >= width {
-            line.push('…');
-            break;
-        }
+    let mut characters = text.chars();
+    for c in characters.by_ref().take(width) {
         match c {
             '\n' => line.push_str("\\n"),
             c if c.is_control() => line.extend(c.escape_default()),
             c => line.push(c),
         }
-        shown += 1;
+    }
+    if characters.next().is_some() {
+        line.push('…');
     }
     line
 }

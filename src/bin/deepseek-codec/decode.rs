@@ -1,0 +1,66 @@
+//! `decode`: generated ids or text become a response or its events.
+
+use std::io::{self, BufWriter, Write};
+
+use deepseek_codec::output::Finish;
+use deepseek_codec::protocol::{Chunk, Dialect, StreamOptions};
+use deepseek_codec::token::TokenId;
+
+use crate::failure::Failure;
+use crate::request::{read_bytes, read_file};
+use crate::{DecodeArgs, FinishArg, paint};
+
+pub(crate) fn decode(args: &DecodeArgs) -> Result<(), Failure> {
+    let accepted = read_file(Some(&args.request), &args.options)?;
+    let (name, output) = read_bytes(args.output.as_deref())?;
+    let output = std::str::from_utf8(&output).map_err(|error| Failure::new(format!("{name}: not UTF-8: {error}")))?;
+    let tokenizer = accepted.profile.tokenizer();
+    let prompt_tokens = tokenizer.count(&accepted.prompt) as u64;
+    let dialect = if args.vendor { Dialect::Vendor } else { Dialect::Deepseek };
+    let options = StreamOptions { dialect, prompt_tokens, ..StreamOptions::new("resp-1") };
+    let mut stream = accepted.lowered.stream(&tokenizer, options);
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut chunks = Vec::new();
+    stream.start(&mut chunks);
+    if args.text {
+        stream.push_text(output, tokenizer.encode_text(output).len() as u64, &mut chunks);
+        pass_on(args, &mut chunks, &mut out)?;
+    } else {
+        for word in output.split_whitespace() {
+            let id: u32 = word.parse().map_err(|_| Failure::new(format!("{name}: not a token id: {word}")))?;
+            stream.push_id(TokenId(id), None, &mut chunks);
+            pass_on(args, &mut chunks, &mut out)?;
+        }
+    }
+    let finish = match args.finish {
+        FinishArg::Stop => Finish::Stop,
+        FinishArg::Length => Finish::Length,
+        FinishArg::ContentFilter => Finish::ContentFilter,
+    };
+    stream.finish(finish, &mut chunks);
+    pass_on(args, &mut chunks, &mut out)?;
+    if !args.stream {
+        let response = stream.response();
+        if paint::is_colourful() {
+            let pretty = serde_json::to_string_pretty(&response).map_err(io::Error::from)?;
+            writeln!(out, "{pretty}")?;
+        } else {
+            writeln!(out, "{response}")?;
+        }
+    }
+    out.flush()?;
+    for warning in stream.warnings() {
+        writeln!(io::stderr(), "deepseek-codec: output byte {}: {}", warning.at, warning.kind.as_str())?;
+    }
+    Ok(())
+}
+
+/// Writes the chunks as server-sent events if they are asked for.
+fn pass_on(args: &DecodeArgs, chunks: &mut Vec<Chunk>, out: &mut impl Write) -> Result<(), Failure> {
+    let mut bytes = Vec::new();
+    for chunk in chunks.drain(..).filter(|_| args.stream) {
+        chunk.write_sse(&mut bytes);
+    }
+    out.write_all(&bytes)?;
+    Ok(())
+}
