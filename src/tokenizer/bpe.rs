@@ -7,18 +7,25 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::long;
 use super::pairs::NO_RANK;
 use super::tables::Tables;
 use crate::token::TokenId;
 
 /// Up to this many bytes shifting an array beats a heap.
-const SHORT: usize = 64;
+pub(super) const SHORT: usize = 64;
 
 /// Appends the tokens of a pre-token, or of a part that no merge leaves.
 pub(super) fn merge(tables: &Tables, part: &[u8], out: &mut Vec<TokenId>) {
-    if part.len() > SHORT {
-        return merge_long(tables, part, out);
-    }
+    if part.len() > SHORT { long::merge(tables, part, out) } else { merge_short(tables, part, out) }
+}
+
+/// As [`merge`], and never by windows.
+pub(super) fn merge_by_size(tables: &Tables, part: &[u8], out: &mut Vec<TokenId>) {
+    if part.len() > SHORT { merge_by_heap(tables, part, out) } else { merge_short(tables, part, out) }
+}
+
+fn merge_short(tables: &Tables, part: &[u8], out: &mut Vec<TokenId>) {
     let mut symbols = Symbols::new();
     if part.is_ascii() || !tables.atoms.start(tables, part, |id| symbols.push(tables, id)) {
         symbols.set_bytes(tables, part);
@@ -133,7 +140,8 @@ struct Node {
 
 const END: u32 = u32::MAX;
 
-fn merge_long(tables: &Tables, piece: &[u8], out: &mut Vec<TokenId>) {
+/// With a linked list and a heap: near-linear for any vocabulary.
+pub(super) fn merge_by_heap(tables: &Tables, piece: &[u8], out: &mut Vec<TokenId>) {
     let count = piece.len() as u32;
     let mut nodes: Vec<Node> = (0..count)
         .zip(piece)

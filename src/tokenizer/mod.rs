@@ -21,6 +21,7 @@ mod embedded;
 mod encode;
 mod links;
 mod load;
+mod long;
 mod memo;
 mod pairs;
 #[cfg(feature = "parallel")]

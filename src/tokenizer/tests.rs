@@ -163,6 +163,32 @@ fn unbound_role() {
     let _ = Tokenizer::embedded(&BARE).encode(&prompt);
 }
 
+/// Windows against the heap, on runs and on letters without sense.
+#[test]
+fn long_parts_by_windows() {
+    let tokenizer = Tokenizer::embedded(&BARE);
+    let tables = &tokenizer.tables;
+    let mut numbers = Numbers(6);
+    let mut parts: Vec<String> = (0..60)
+        .map(|round| {
+            let letters = 1 + round % 26;
+            (0..600 + 97 * round).map(|_| char::from(b'a' + numbers.below(letters) as u8)).collect()
+        })
+        .collect();
+    for unit in
+        ["a", " ", "\n", "=", "-", "ab", "\t\t ", "é", "ا", "哈", "👍", "\u{308}", "aaaaaaaaaaaaab", "\r\n"]
+    {
+        parts.extend([513, 700, 1500, 5003].map(|count| unit.repeat(count)));
+        parts.push(unit.repeat(400) + "xyz" + &unit.repeat(333));
+    }
+    for part in &parts {
+        let (mut windows, mut heap) = (Vec::new(), Vec::new());
+        long::merge(tables, part.as_bytes(), &mut windows);
+        bpe::merge_by_heap(tables, part.as_bytes(), &mut heap);
+        assert_eq!(windows, heap, "{part:?}");
+    }
+}
+
 #[test]
 fn long_runs_cost_little_more_than_prose() {
     // Counted in steps of the clock would be noise; this holds the order of growth.
