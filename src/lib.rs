@@ -15,7 +15,7 @@
 //! # {
 //! let tokenizer = lowered.profile.tokenizer();
 //! let ids = tokenizer.encode(&prompt);
-//! assert_eq!(ids.len(), 25);
+//! assert_eq!(ids.len(), 22);
 //! # }
 //! # Ok::<(), deepseek_codec::protocol::RequestError>(())
 //! ```

@@ -123,7 +123,7 @@ fn no_version_is_named_outside_the_models() {
 #[test]
 fn only_rendering_writes_special_tokens() {
     let mut writers = Vec::new();
-    for (file, text) in sources() {
+    for (file, text) in sources().into_iter().filter(|(file, _)| !file.ends_with("tests.rs")) {
         let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
         if code.into_iter().any(|line| line.contains("push_special(")) {
             writers.push(module_of(&file).to_owned());

@@ -33,6 +33,7 @@
 //! | other special tokens in text | left out, but for grounding tokens, which stay as spelled |
 
 mod arguments;
+mod call;
 mod json_extent;
 mod machine;
 mod markup;

@@ -1,0 +1,140 @@
+//! The calls of an output: their names, parameters and ends.
+
+use crate::json::Json;
+
+use super::arguments;
+use super::machine::{Machine, Mode, Sink};
+use super::markup::ValueForm;
+use super::{Event, OutputWarningKind as Kind, StopReason};
+
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    index: usize,
+    parameters: usize,
+    /// Text in place of parameters.
+    pub(super) body: String,
+    /// Whether no events are made, because no tools are offered.
+    pub(super) silent: bool,
+}
+
+impl Machine {
+    /// Ends a call that was not closed.
+    pub(super) fn close_call(&mut self, sink: Sink<'_>) {
+        if self.call.is_some() {
+            self.warn(Kind::MissingClose, sink);
+            self.end_call(true, sink);
+        }
+    }
+
+    pub(super) fn open_call(&mut self, name: &str, sink: Sink<'_>) {
+        if matches!(self.mode, Mode::Ended) {
+            return;
+        }
+        let silent = match &self.plan.tools {
+            None => {
+                self.warn(Kind::CallWithoutTools, sink);
+                true
+            }
+            Some(tools) => {
+                if !tools.iter().any(|tool| tool == name) {
+                    self.warn(Kind::UnknownTool, sink);
+                }
+                false
+            }
+        };
+        let index = self.calls;
+        self.calls += usize::from(!silent);
+        self.call = Some(Call { index, parameters: 0, body: String::new(), silent });
+        self.mode = Mode::Call;
+        if !silent {
+            sink(Event::CallStart { index, name });
+        }
+    }
+
+    pub(super) fn open_value(&mut self, name: &str, form: ValueForm, sink: Sink<'_>) {
+        let Some(call) = &mut self.call else {
+            self.warn(Kind::StrayMarkup, sink);
+            return;
+        };
+        let key = arguments::key(name, call.parameters == 0);
+        call.parameters += 1;
+        self.argument(&key, sink);
+        self.mode = match form {
+            ValueForm::String => {
+                self.argument("\"", sink);
+                Mode::StringValue
+            }
+            ValueForm::Json | ValueForm::Unknown => Mode::HeldValue { text: String::new(), form },
+        };
+    }
+
+    pub(super) fn end_value(&mut self, sink: Sink<'_>) {
+        match std::mem::replace(&mut self.mode, Mode::Call) {
+            Mode::StringValue => self.argument("\"", sink),
+            Mode::HeldValue { text, form } => {
+                let is_json = Json::parse(text.as_bytes()).is_ok();
+                match (form, is_json) {
+                    (ValueForm::Unknown, _) => self.warn(Kind::UntypedParameter, sink),
+                    (_, false) => self.warn(Kind::InvalidJsonValue, sink),
+                    (_, true) => {}
+                }
+                let value = if is_json { text } else { arguments::quoted(&text) };
+                self.argument(&value, sink);
+            }
+            other => self.mode = other,
+        }
+    }
+
+    pub(super) fn argument(&self, json: &str, sink: Sink<'_>) {
+        if let Some(call) = self.call.as_ref().filter(|call| !call.silent && !json.is_empty()) {
+            sink(Event::CallArguments { index: call.index, json });
+        }
+    }
+
+    /// Ends the call; it is complete if it was `closed` and its arguments can be read.
+    pub(super) fn end_call(&mut self, closed: bool, sink: Sink<'_>) {
+        let Some(mut call) = self.call.take() else { return };
+        let body = std::mem::take(&mut call.body);
+        let body = body.trim();
+        let is_object = |text: &str| matches!(Json::parse(text.as_bytes()), Ok(Json::Object(_)));
+        let mut complete = closed;
+        self.call = Some(call);
+        let has_parameters = self.call.as_ref().is_some_and(|call| call.parameters > 0);
+        match (has_parameters, body.is_empty()) {
+            _ if !closed => {
+                let kept = match &self.mode {
+                    Mode::HeldValue { text, .. } => text.clone(),
+                    _ => String::new(),
+                };
+                self.argument(&kept, sink);
+            }
+            (true, true) => self.argument("}", sink),
+            (true, false) => {
+                self.warn(Kind::TextInMarkup, sink);
+                self.argument("}", sink);
+            }
+            (false, true) => self.argument("{}", sink),
+            (false, false) if is_object(body) => {
+                self.warn(Kind::JsonBody, sink);
+                self.argument(body, sink);
+            }
+            (false, false) => {
+                self.warn(Kind::UnreadableCall, sink);
+                complete = false;
+            }
+        }
+        let Some(call) = self.call.take() else { return };
+        self.mode = Mode::Block { warned: false };
+        if call.silent {
+            return;
+        }
+        sink(Event::CallEnd { index: call.index, complete });
+        self.has_calls |= complete;
+        if closed && self.plan.single_call {
+            let reason = if complete { StopReason::ToolCalls } else { StopReason::Length };
+            self.end(reason, None, sink);
+        }
+        // What was unreadable is as good as cut: its caller must not take it for a whole answer.
+        self.has_cut_call |= !complete;
+    }
+}
