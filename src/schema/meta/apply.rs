@@ -144,7 +144,13 @@ impl<'s> Applied<'s> {
             }
             "dependentSchemas" if draft >= Draft::Draft201909 => self.by_name(base, draft, keyword, value),
             "unevaluatedItems" | "unevaluatedProperties" if draft >= Draft::Draft201909 => {
-                self.one(base, draft, keyword, value)
+                self.one(base, draft, keyword, value)?;
+                // These look at what their siblings evaluate, some of which nothing else would apply.
+                if let Some(condition) = members.get("if") {
+                    self.one(base, draft, "if", condition)?;
+                }
+                let reference = members.get("$dynamicRef");
+                reference.map_or(Ok(()), |value| self.reference(base, "$dynamicRef", value, members))
             }
             "prefixItems" if draft >= Draft::Draft202012 => self.each(base, draft, keyword, value),
             _ => Ok(()),
