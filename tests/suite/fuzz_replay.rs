@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-mod properties;
+pub(crate) mod properties;
 
 /// The target's inputs with their names, in order.
 fn inputs(target: &str) -> Vec<(String, Vec<u8>)> {

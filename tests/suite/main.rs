@@ -11,5 +11,6 @@ mod fuzz_replay;
 mod generated;
 mod golden;
 mod hostile;
+mod injection;
 mod lenient;
 mod tokenizer;

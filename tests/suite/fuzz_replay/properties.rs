@@ -20,7 +20,7 @@ static TOKENIZERS: LazyLock<Vec<Tokenizer>> =
 ///   which no text spells a special token gets the same ones, but for grounding tokens in what the model said.
 /// - The ids spell the prompt.
 /// - What the strict policy accepts, the lenient one accepts with the same prompt.
-pub(super) fn encode_request(data: &[u8]) {
+pub(crate) fn encode_request(data: &[u8]) {
     let Some((&selector, body)) = data.split_first() else { return };
     let api = Api::ALL[usize::from(selector) % Api::ALL.len()];
     let Ok((json, _)) = Json::parse_with(body, LoneSurrogates::Replace) else {
