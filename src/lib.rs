@@ -1,4 +1,5 @@
-//! Requests of OpenAI's and Anthropic's APIs become the exact token ids that a DeepSeek model was trained on.
+//! Requests of OpenAI's and Anthropic's APIs become the exact token ids that a DeepSeek model was trained on, and
+//! generated ids become those APIs' events and responses.
 //!
 //! ```
 //! use deepseek_codec::protocol::{Api, Options, lower};
@@ -25,6 +26,8 @@
 //! ```text
 //! request bytes ── json ──▶ wire types ── protocol::lower(policy) ──▶ Conversation
 //!      ── model::Profile::render ──▶ Prompt ── tokenizer::Tokenizer::encode ──▶ ids
+//! generated ids ── tokenizer::Detokenizer ──▶ pieces ── output::Parser ──▶ events
+//!      ── protocol::Stream(dialect) ──▶ server-sent events, complete response
 //! ```
 //!
 //! | module | what it holds |
@@ -36,6 +39,7 @@
 //! | [`conversation`] | what a prompt is made of, without any protocol |
 //! | [`schema`] | whether a JSON Schema is valid, and strict schemas |
 //! | [`model`] | how each model version words a conversation |
+//! | [`output`] | what a model generates, read while it arrives |
 //! | [`constraint`] | what an answer must look like |
 //! | [`protocol`] | the three request formats, and what is accepted |
 //!
@@ -51,6 +55,7 @@
 //!   loaded. No bytes make this crate panic.
 //! - **Determinism.** The same request gives the same ids: no clock, randomness, environment or hash order.
 //! - **Linear time.** Every stage takes time and memory linear in its input.
+//! - **Streaming.** What is reported of an output does not depend on how it was cut.
 //! - **Exactness.** Prompts, ids and refusals are those of the official conversion, except for the differences
 //!   listed in `fixtures/protocol/divergences.json`.
 //!
