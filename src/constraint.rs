@@ -68,7 +68,9 @@ impl Constraint {
     #[must_use]
     pub fn schema_text(&self) -> String {
         match self {
-            Self::Json { schema } => schema.as_ref().map(|schema| schema.text(Style::Compact)).unwrap_or_default(),
+            Self::Json { schema } => {
+                schema.as_ref().map(|schema| schema.text(Style::Compact)).unwrap_or_default()
+            }
             Self::Regex(regex) => regex.clone(),
             Self::Tools { tools, .. } => {
                 Json::Array(tools.iter().map(tool_json).collect()).text(Style::Compact)

@@ -89,3 +89,8 @@ pub mod protocol;
 pub mod schema;
 pub mod token;
 pub mod tokenizer;
+
+/// The examples of the README, as tests.
+#[cfg(all(doctest, feature = "vocab"))]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

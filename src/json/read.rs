@@ -74,8 +74,9 @@ impl Json {
     pub fn parse(text: &[u8]) -> Result<Self, JsonError> {
         let failed_at = RefCell::default();
         let mut reader = serde_json::Deserializer::from_slice(text);
-        let json =
-            Tree { failed_at: &failed_at }.deserialize(&mut reader).and_then(|json| reader.end().map(|()| json));
+        let json = Tree { failed_at: &failed_at }
+            .deserialize(&mut reader)
+            .and_then(|json| reader.end().map(|()| json));
         json.map_err(|error| {
             let mut steps = failed_at.take();
             steps.reverse();

@@ -1,5 +1,7 @@
 use super::*;
-use crate::conversation::{AssistantMessage, Call, Content, Effort, Message, Part, Score, Thinking, Tool, ToolChoice};
+use crate::conversation::{
+    AssistantMessage, Call, Content, Effort, Message, Part, Score, Thinking, Tool, ToolChoice,
+};
 use crate::json::{Json, Object};
 
 fn user(text: &str) -> Message {
@@ -65,7 +67,11 @@ fn special_spellings_in_text_stay_text() {
             Message::Assistant(AssistantMessage { content: everything.clone(), ..Default::default() }),
             user(&everything),
         ],
-        tools: vec![Tool::function(everything.as_str(), Some(everything.clone()), everything.as_str().into())],
+        tools: vec![Tool::function(
+            everything.as_str(),
+            Some(everything.clone()),
+            everything.as_str().into(),
+        )],
         ..Conversation::default()
     };
     let mut attacked: Vec<Special> =

@@ -4,7 +4,8 @@
 //! the response format behind them. Calls and their results are sorted by call id.
 
 use crate::conversation::{
-    AssistantMessage, Call, Content, Conversation, Effort, Image, Message, ResponseFormat, Thinking, ToolChoice,
+    AssistantMessage, Call, Content, Conversation, Effort, Image, Message, ResponseFormat, Thinking,
+    ToolChoice,
 };
 use crate::json::Style;
 use crate::prompt::{Prompt, Source};

@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 
 use crate::conversation::{
-    AssistantMessage, Content, Conversation, Effort, Image, Message, ResponseFormat, Thinking, Tool, ToolChoice,
+    AssistantMessage, Content, Conversation, Effort, Image, Message, ResponseFormat, Thinking, Tool,
+    ToolChoice,
 };
 use crate::json::{Json, Style};
 use crate::prompt::{Prompt, Source};
@@ -151,9 +152,8 @@ fn sort_results(turns: &mut [Indexed<'_>]) {
 }
 
 fn sort_run(run: &mut [Indexed<'_>], order: &HashMap<&str, usize>) {
-    let places: Vec<usize> = (0..run.len())
-        .filter(|&place| matches!(run[place].1, Turn::Tool { call_id: Some(_), .. }))
-        .collect();
+    let places: Vec<usize> =
+        (0..run.len()).filter(|&place| matches!(run[place].1, Turn::Tool { call_id: Some(_), .. })).collect();
     if places.len() < 2 || order.is_empty() {
         return;
     }

@@ -94,8 +94,7 @@ pub(super) fn write_assistant_text(prompt: &mut Prompt, text: &str) {
     let mut from = 0;
     while let Some(found) = text[from..].find(OPENING) {
         let at = from + found;
-        let grounding =
-            Special::GROUNDING.iter().find(|special| text[at..].starts_with(special.spelling()));
+        let grounding = Special::GROUNDING.iter().find(|special| text[at..].starts_with(special.spelling()));
         match grounding {
             Some(&special) => {
                 prompt.push_text(&text[written..at]);
@@ -135,7 +134,9 @@ pub(super) fn estimate(conversation: &Conversation) -> usize {
                 let arguments = calls.flat_map(|call| call.arguments.iter());
                 message.content.len()
                     + message.reasoning.as_ref().map_or(0, String::len)
-                    + arguments.map(|(name, value)| name.len() + value.as_str().map_or(64, str::len) + 64).sum::<usize>()
+                    + arguments
+                        .map(|(name, value)| name.len() + value.as_str().map_or(64, str::len) + 64)
+                        .sum::<usize>()
             }
             Message::LatestReminder { content } => content.len(),
         })

@@ -151,7 +151,18 @@ impl Machine {
         };
         let blocks = usize::from(plan.start == Start::Calls);
         let stops = StopMatcher::new(&plan.stops);
-        Self { plan, mode, held: Held::default(), stops, at: 0, calls: 0, has_calls: false, has_cut_call: false, blocks, call: None }
+        Self {
+            plan,
+            mode,
+            held: Held::default(),
+            stops,
+            at: 0,
+            calls: 0,
+            has_calls: false,
+            has_cut_call: false,
+            blocks,
+            call: None,
+        }
     }
 
     fn unit(&mut self, unit: Unit<'_>, sink: Sink<'_>) {
@@ -245,14 +256,18 @@ impl Machine {
                 }
                 None => text.len(),
                 Some((tag, taken)) => {
-                    let Mode::Tag(_, outer) = std::mem::replace(&mut self.mode, Mode::Ended) else { return taken };
+                    let Mode::Tag(_, outer) = std::mem::replace(&mut self.mode, Mode::Ended) else {
+                        return taken;
+                    };
                     self.mode = *outer;
                     self.tag(tag, sink);
                     taken
                 }
             },
             Mode::Reasoning { .. } | Mode::Content { .. } | Mode::StringValue => self.held_back(text, sink),
-            Mode::AfterJson | Mode::Block { .. } | Mode::Call | Mode::HeldValue { .. } => self.held_back(text, sink),
+            Mode::AfterJson | Mode::Block { .. } | Mode::Call | Mode::HeldValue { .. } => {
+                self.held_back(text, sink)
+            }
         }
     }
 

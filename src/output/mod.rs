@@ -123,14 +123,15 @@ pub enum Finish {
     Unknown,
 }
 
-macro_rules! output_warnings {
-    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// What was wrong with an output.
+/// Declares an enum of kinds with a name for each in snake case, for logs and JSON.
+macro_rules! named_kinds {
+    ($(#[$about:meta])* pub enum $kinds:ident { $($(#[$doc:meta])* $name:ident = $text:literal,)* }) => {
+        $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
-        pub enum OutputWarningKind { $($(#[$doc])* $name,)* }
+        pub enum $kinds { $($(#[$doc])* $name,)* }
 
-        impl OutputWarningKind {
+        impl $kinds {
             /// The kind's name for logs and JSON, in snake case.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
@@ -139,48 +140,52 @@ macro_rules! output_warnings {
         }
     };
 }
+pub(crate) use named_kinds;
 
-output_warnings! {
-    /// An end of reasoning where there was none to end.
-    ExtraThinkEnd = "extra_think_end",
-    /// Calls inside reasoning, which was not ended.
-    UnendedReasoning = "unended_reasoning",
-    /// A special token in text, which was left out.
-    StraySpecial = "stray_special",
-    /// Markup outside its place, which was left out.
-    StrayMarkup = "stray_markup",
-    /// A tag that is not one of the markup's.
-    MalformedTag = "malformed_tag",
-    /// A call outside a block.
-    MissingBlock = "missing_block",
-    /// A call although no tools are offered.
-    CallWithoutTools = "call_without_tools",
-    /// A call of a tool that is not offered.
-    UnknownTool = "unknown_tool",
-    /// A further block of calls.
-    SecondBlock = "second_block",
-    /// Text behind a block of calls.
-    TextAfterCalls = "text_after_calls",
-    /// Text between calls or parameters, which was left out.
-    TextInMarkup = "text_in_markup",
-    /// A parameter, call or block that was not closed.
-    MissingClose = "missing_close",
-    /// A parameter that does not say whether it is a string.
-    UntypedParameter = "untyped_parameter",
-    /// A value that should be JSON and is not: it is a string.
-    InvalidJsonValue = "invalid_json_value",
-    /// A JSON object in place of parameters.
-    JsonBody = "json_body",
-    /// A call whose arguments could not be read.
-    UnreadableCall = "unreadable_call",
-    /// The output ended inside a call.
-    CutCall = "cut_call",
-    /// A value or tag beyond the size that is held.
-    TooLarge = "too_large",
-    /// Text around the JSON of a JSON answer, which was left out.
-    TextAroundJson = "text_around_json",
-    /// The JSON of a JSON answer is not complete.
-    IncompleteJson = "incomplete_json",
+named_kinds! {
+    /// What was wrong with an output.
+    pub enum OutputWarningKind {
+        /// An end of reasoning where there was none to end.
+        ExtraThinkEnd = "extra_think_end",
+        /// Calls inside reasoning, which was not ended.
+        UnendedReasoning = "unended_reasoning",
+        /// A special token in text, which was left out.
+        StraySpecial = "stray_special",
+        /// Markup outside its place, which was left out.
+        StrayMarkup = "stray_markup",
+        /// A tag that is not one of the markup's.
+        MalformedTag = "malformed_tag",
+        /// A call outside a block.
+        MissingBlock = "missing_block",
+        /// A call although no tools are offered.
+        CallWithoutTools = "call_without_tools",
+        /// A call of a tool that is not offered.
+        UnknownTool = "unknown_tool",
+        /// A further block of calls.
+        SecondBlock = "second_block",
+        /// Text behind a block of calls.
+        TextAfterCalls = "text_after_calls",
+        /// Text between calls or parameters, which was left out.
+        TextInMarkup = "text_in_markup",
+        /// A parameter, call or block that was not closed.
+        MissingClose = "missing_close",
+        /// A parameter that does not say whether it is a string.
+        UntypedParameter = "untyped_parameter",
+        /// A value that should be JSON and is not: it is a string.
+        InvalidJsonValue = "invalid_json_value",
+        /// A JSON object in place of parameters.
+        JsonBody = "json_body",
+        /// A call whose arguments could not be read.
+        UnreadableCall = "unreadable_call",
+        /// The output ended inside a call.
+        CutCall = "cut_call",
+        /// A value or tag beyond the size that is held.
+        TooLarge = "too_large",
+        /// Text around the JSON of a JSON answer, which was left out.
+        TextAroundJson = "text_around_json",
+        /// The JSON of a JSON answer is not complete.
+        IncompleteJson = "incomplete_json",
+    }
 }
 
 /// Something that was mended or left out.

@@ -61,7 +61,9 @@ fn start(conversation: &Conversation) -> Start {
     };
     match (conversation.thinking.is_on(), continued) {
         (true, Some(message)) if !message.content.is_empty() => Start::InContent,
-        (true, Some(message)) if message.reasoning.as_ref().is_some_and(|text| !text.is_empty()) => Start::InReasoning,
+        (true, Some(message)) if message.reasoning.as_ref().is_some_and(|text| !text.is_empty()) => {
+            Start::InReasoning
+        }
         (true, _) => Start::Reasoning,
         (false, _) => Start::Content,
     }

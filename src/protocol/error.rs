@@ -3,63 +3,50 @@
 use std::fmt;
 
 use crate::json::{Json, JsonError};
+use crate::output::named_kinds;
 
 use super::{Api, Dialect};
 
-macro_rules! error_kinds {
-    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// Why a request is refused.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum ErrorKind { $($(#[$doc])* $name,)* }
-
-        impl ErrorKind {
-            /// The kind's name for logs and JSON, in snake case.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$name => $text,)* }
-            }
-        }
-    };
-}
-
-error_kinds! {
-    /// The body is not JSON.
-    Syntax = "syntax",
-    /// A field has the wrong type or is missing.
-    Type = "type",
-    /// The body is too large.
-    TooLarge = "too_large",
-    /// The model's name is not known.
-    Model = "model",
-    /// A message cannot stand where or as it stands.
-    Message = "message",
-    /// Calls and results do not match.
-    ToolResult = "tool_result",
-    /// Reasoning that has to be passed back is missing.
-    MissingReasoning = "missing_reasoning",
-    /// An image or file cannot be used.
-    Image = "image",
-    /// A tool's declaration is not valid.
-    Tool = "tool",
-    /// A JSON Schema is not valid or not supported.
-    Schema = "schema",
-    /// The choice of tools cannot be served.
-    ToolChoice = "tool_choice",
-    /// The answer's format cannot be served.
-    ResponseFormat = "response_format",
-    /// A message cannot be continued.
-    Prefix = "prefix",
-    /// A stop sequence is not valid.
-    Stop = "stop",
-    /// A sampling parameter is out of range.
-    Sampling = "sampling",
-    /// A setting of the stream cannot be served.
-    Stream = "stream",
-    /// The effort or the thinking switch is not known.
-    Thinking = "thinking",
-    /// Prompt and answer do not fit the model's context.
-    ContextLength = "context_length",
+named_kinds! {
+    /// Why a request is refused.
+    pub enum ErrorKind {
+        /// The body is not JSON.
+        Syntax = "syntax",
+        /// A field has the wrong type or is missing.
+        Type = "type",
+        /// The body is too large.
+        TooLarge = "too_large",
+        /// The model's name is not known.
+        Model = "model",
+        /// A message cannot stand where or as it stands.
+        Message = "message",
+        /// Calls and results do not match.
+        ToolResult = "tool_result",
+        /// Reasoning that has to be passed back is missing.
+        MissingReasoning = "missing_reasoning",
+        /// An image or file cannot be used.
+        Image = "image",
+        /// A tool's declaration is not valid.
+        Tool = "tool",
+        /// A JSON Schema is not valid or not supported.
+        Schema = "schema",
+        /// The choice of tools cannot be served.
+        ToolChoice = "tool_choice",
+        /// The answer's format cannot be served.
+        ResponseFormat = "response_format",
+        /// A message cannot be continued.
+        Prefix = "prefix",
+        /// A stop sequence is not valid.
+        Stop = "stop",
+        /// A sampling parameter is out of range.
+        Sampling = "sampling",
+        /// A setting of the stream cannot be served.
+        Stream = "stream",
+        /// The effort or the thinking switch is not known.
+        Thinking = "thinking",
+        /// Prompt and answer do not fit the model's context.
+        ContextLength = "context_length",
+    }
 }
 
 /// A refused request: why, where, and what the API answers.
@@ -135,9 +122,12 @@ impl RequestError {
                 };
                 error([("message", message), ("type", TYPE.into()), ("param", param.into()), ("code", code)])
             }
-            (Dialect::Deepseek, _) => {
-                error([("message", message), ("type", TYPE.into()), ("param", Json::Null), ("code", TYPE.into())])
-            }
+            (Dialect::Deepseek, _) => error([
+                ("message", message),
+                ("type", TYPE.into()),
+                ("param", Json::Null),
+                ("code", TYPE.into()),
+            ]),
         }
     }
 }

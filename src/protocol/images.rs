@@ -60,7 +60,9 @@ pub(super) fn detail(
             let problem =
                 format!("unknown image detail `{other}`, expected `low`, `high`, `original` or `auto`");
             let path = format!("{path}.detail");
-            context.accept(WarningKind::UnknownValue, &path, &problem, || RequestError::wrong_type(&path, &problem))?;
+            context.accept(WarningKind::UnknownValue, &path, &problem, || {
+                RequestError::wrong_type(&path, &problem)
+            })?;
             ImageDetail::High
         }
     })
@@ -136,7 +138,12 @@ pub(super) fn from_external_url(url: String, at: &str, path: String) -> Result<I
 }
 
 /// An image by media type and base64 data, as Messages has it.
-pub(super) fn from_base64(media_type: &str, data: &str, at: &str, path: String) -> Result<Image, RequestError> {
+pub(super) fn from_base64(
+    media_type: &str,
+    data: &str,
+    at: &str,
+    path: String,
+) -> Result<Image, RequestError> {
     let subtype = check_media_type(media_type, &path)?;
     let data = mend_padding(data);
     if STANDARD.decode(data.as_ref()).is_err() {

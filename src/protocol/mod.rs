@@ -116,13 +116,26 @@ fn signs_of_message(message: &Json) -> (bool, bool) {
     let role = message.get("role").and_then(Json::as_str).unwrap_or_default();
     let blocks = message.get("content").and_then(Json::as_array).unwrap_or_default();
     let has_block = |types: &[&str]| {
-        blocks.iter().any(|block| block.get("type").and_then(Json::as_str).is_some_and(|kind| types.contains(&kind)))
+        blocks
+            .iter()
+            .any(|block| block.get("type").and_then(Json::as_str).is_some_and(|kind| types.contains(&kind)))
     };
     let chat = matches!(role, "tool" | "developer" | "latest_reminder")
         || message.get("tool_calls").is_some()
         || message.get("reasoning_content").is_some()
         || has_block(&["image_url", "file", "input_audio", "refusal"]);
-    (chat, has_block(&["image", "document", "tool_use", "tool_result", "thinking", "redacted_thinking", "tool_addition"]))
+    (
+        chat,
+        has_block(&[
+            "image",
+            "document",
+            "tool_use",
+            "tool_result",
+            "thinking",
+            "redacted_thinking",
+            "tool_addition",
+        ]),
+    )
 }
 
 /// How much is accepted.
@@ -189,7 +202,8 @@ pub struct Models(BTreeMap<String, &'static Profile>);
 
 impl Default for Models {
     fn default() -> Self {
-        let names = PROFILES.iter().flat_map(|&profile| profile.names().map(move |name| (name.to_owned(), profile)));
+        let names =
+            PROFILES.iter().flat_map(|&profile| profile.names().map(move |name| (name.to_owned(), profile)));
         Self(names.collect())
     }
 }
@@ -332,8 +346,11 @@ impl Lowered {
 /// [`RequestError`] if the request is refused.
 pub fn lower(api: Api, body: &[u8], options: &Options) -> Result<Lowered, RequestError> {
     if body.len() > options.max_body_bytes {
-        let message =
-            format!("The request body has {} bytes; at most {} are accepted.", body.len(), options.max_body_bytes);
+        let message = format!(
+            "The request body has {} bytes; at most {} are accepted.",
+            body.len(),
+            options.max_body_bytes
+        );
         return Err(RequestError::new(ErrorKind::TooLarge, "", message));
     }
     let surrogates = match options.policy {
@@ -342,9 +359,9 @@ pub fn lower(api: Api, body: &[u8], options: &Options) -> Result<Lowered, Reques
     };
     let (json, replaced) = Json::parse_with(body, surrogates).map_err(RequestError::from)?;
     let mut lowered = lower_json(api, json, options)?;
-    let warnings = replaced.into_iter().map(|path| {
-        Warning::new(WarningKind::LoneSurrogate, path, "half a surrogate pair became U+FFFD")
-    });
+    let warnings = replaced
+        .into_iter()
+        .map(|path| Warning::new(WarningKind::LoneSurrogate, path, "half a surrogate pair became U+FFFD"));
     lowered.warnings.splice(0..0, warnings);
     Ok(lowered)
 }

@@ -26,7 +26,8 @@ impl Requested {
             Some("enabled" | "adaptive") => Some(true),
             Some("disabled") => Some(false),
             Some(other) => {
-                let problem = format!("unknown value `{other}`, expected `enabled`, `adaptive` or `disabled`");
+                let problem =
+                    format!("unknown value `{other}`, expected `enabled`, `adaptive` or `disabled`");
                 return Err(unknown("thinking.type", &problem));
             }
         };
@@ -43,7 +44,8 @@ impl Requested {
             (None, None) => {
                 let on = context.options.default_thinking;
                 if on && forced_tool_choice && !context.is_strict() {
-                    let message = "thinking, which is on by default, does not go with a forced tool choice: it is off";
+                    let message =
+                        "thinking, which is on by default, does not go with a forced tool choice: it is off";
                     context.note(WarningKind::ThinkingSwitchedOff, "tool_choice", message);
                     false
                 } else {

@@ -61,7 +61,12 @@ impl Requested {
             if n == 0 {
                 return Err(refusal());
             }
-            context.accept(WarningKind::SeveralAnswers, "n", format!("{n} answers are asked for"), refusal)?;
+            context.accept(
+                WarningKind::SeveralAnswers,
+                "n",
+                format!("{n} answers are asked for"),
+                refusal,
+            )?;
         }
         for (name, value) in
             [("presence_penalty", self.presence_penalty), ("frequency_penalty", self.frequency_penalty)]
@@ -95,7 +100,11 @@ impl Requested {
         let bound = context.options.max_tokens_bound;
         let max_tokens = match self.max_tokens {
             Some(max_tokens) if self.clamps_max_tokens && max_tokens > bound => {
-                context.note(WarningKind::Ignored, self.max_tokens_field, format!("{bound} is the most possible"));
+                context.note(
+                    WarningKind::Ignored,
+                    self.max_tokens_field,
+                    format!("{bound} is the most possible"),
+                );
                 Some(bound)
             }
             max_tokens => max_tokens,

@@ -155,7 +155,8 @@ impl Lowered {
     #[must_use]
     pub fn stream(&self, tokenizer: &Tokenizer, options: StreamOptions) -> Stream {
         let plan = Plan::of(&self.conversation, &self.stops);
-        let usage = Usage { prompt: options.prompt_tokens, cached: options.cached_tokens, ..Usage::default() };
+        let usage =
+            Usage { prompt: options.prompt_tokens, cached: options.cached_tokens, ..Usage::default() };
         let writer = match self.api {
             Api::Chat => Writer::Chat(Box::new(chat::Writer::new(self, &plan, options))),
             Api::Responses => Writer::Responses(Box::new(responses::Writer::new(self, options))),
@@ -246,7 +247,18 @@ impl Stream {
     /// Ends the response: the engine stopped generating. Does nothing more if the output ended before.
     pub fn finish(&mut self, finish: Finish, out: &mut Vec<Chunk>) {
         self.start(out);
-        let Self { parser, detokenizer, writer, logprobs, usage, warnings, reasoning_text, thinks, tokenizer, .. } = self;
+        let Self {
+            parser,
+            detokenizer,
+            writer,
+            logprobs,
+            usage,
+            warnings,
+            reasoning_text,
+            thinks,
+            tokenizer,
+            ..
+        } = self;
         let mut left = String::new();
         detokenizer.finish(|piece| {
             if let Piece::Text(text) = piece {
@@ -270,7 +282,11 @@ impl Stream {
             parser.finish(finish, &mut sink);
         }
         if *thinks {
-            let counted = if reasoning_text.is_empty() { 0 } else { tokenizer.encode_text(reasoning_text).len() as u64 };
+            let counted = if reasoning_text.is_empty() {
+                0
+            } else {
+                tokenizer.encode_text(reasoning_text).len() as u64
+            };
             *usage.reasoning.get_or_insert(0) += counted;
         }
         if let Some((reason, sequence)) = stop {

@@ -62,13 +62,69 @@ impl Choice {
     }
 }
 
+/// The choice that a word means; `None` is the choice `none`.
+pub(super) fn choice_by_mode(context: &mut Context<'_>, mode: &str) -> Result<Option<Choice>, RequestError> {
+    Ok(Some(match mode {
+        "none" => return Ok(None),
+        "auto" => Choice::Auto,
+        "required" => Choice::Required,
+        "any" => {
+            let note = "`any` counts as `required`";
+            context.accept(WarningKind::AnyToolChoice, TOOL_CHOICE, note, || unknown_choice("any"))?;
+            Choice::Required
+        }
+        other => return Err(unknown_choice(other)),
+    }))
+}
+
+/// The choice among the tools `names`, of which one has to be called if the mode is `required`.
+pub(super) fn allowed_choice(
+    context: &mut Context<'_>,
+    mode: &str,
+    names: Vec<String>,
+) -> Result<Choice, RequestError> {
+    let note = "the calls are limited to the allowed tools; the prompt lists all";
+    context.accept(WarningKind::AllowedTools, TOOL_CHOICE, note, || unknown_choice("allowed_tools"))?;
+    let required = match mode {
+        "auto" => false,
+        "required" => true,
+        other => {
+            let problem = format!("unknown mode `{other}`, expected `auto` or `required`");
+            return Err(RequestError::wrong_type(TOOL_CHOICE, problem));
+        }
+    };
+    Ok(Choice::Allowed { names, required })
+}
+
+/// The choice for an object of a type that cannot be served.
+pub(super) fn other_choice(context: &mut Context<'_>, kind: &str) -> Result<Choice, RequestError> {
+    let note = format!("a choice of type `{kind}` cannot be served: the model decides");
+    context.accept(WarningKind::DroppedToolChoice, TOOL_CHOICE, note, || unknown_choice(kind))?;
+    Ok(Choice::Auto)
+}
+
+const TOOL_CHOICE: &str = "tool_choice";
+
+/// The refusal of a choice that is not known.
+pub(super) fn unknown_choice(what: &str) -> RequestError {
+    let problem = format!(
+        "unknown tool choice `{what}`, expected `none`, `auto`, `required` or an object that names a tool"
+    );
+    RequestError::wrong_type(TOOL_CHOICE, problem)
+}
+
 /// Checks the name of the tool or namespace that stands at `path`.
 pub(super) fn check_name(name: &str, path: &str) -> Result<(), RequestError> {
     let refuse = |problem: String| {
-        Err(RequestError::new(ErrorKind::Tool, format_args!("{path}.name"), format!("Invalid '{path}.name': {problem}")))
+        Err(RequestError::new(
+            ErrorKind::Tool,
+            format_args!("{path}.name"),
+            format!("Invalid '{path}.name': {problem}"),
+        ))
     };
     if name.is_empty() {
-        let problem = "empty string. Expected a string with minimum length 1, but got an empty string instead.";
+        let problem =
+            "empty string. Expected a string with minimum length 1, but got an empty string instead.";
         return refuse(problem.to_owned());
     }
     if name.len() > MAX_NAME_BYTES {
@@ -137,7 +193,9 @@ pub(super) fn resolve(
 }
 
 fn unknown_tool(name: &str) -> String {
-    format!("Invalid value for 'tool_call': no function named '{name}' was specified in the 'tools' parameter.")
+    format!(
+        "Invalid value for 'tool_call': no function named '{name}' was specified in the 'tools' parameter."
+    )
 }
 
 /// Checks a tool's schema. A strict one is completed: all properties are required and no others allowed.
@@ -161,7 +219,11 @@ fn check_parameters(context: &mut Context<'_>, declaration: Declaration) -> Resu
         return Ok(tool);
     }
     let refusal = |problem: String| {
-        RequestError::new(ErrorKind::Schema, &path, format!("Invalid schema for function '{}': {problem}", tool.name))
+        RequestError::new(
+            ErrorKind::Schema,
+            &path,
+            format!("Invalid schema for function '{}': {problem}", tool.name),
+        )
     };
     meta::check(&tool.parameters).map_err(|error| refusal(error.to_string()))?;
     let kind = tool.parameters.get("type");
@@ -195,7 +257,8 @@ fn accept_relaxed(
     error: &strict::StrictError,
     refusal: impl FnOnce() -> RequestError,
 ) -> Result<(), RequestError> {
-    let message = format!("strict mode does not support the schema, which is used as it is: {}", error.message());
+    let message =
+        format!("strict mode does not support the schema, which is used as it is: {}", error.message());
     context.accept(WarningKind::RelaxedStrict, path, message, refusal)?;
     for (pointer, problem) in error.places() {
         context.note(WarningKind::RelaxedStrict, format_args!("{path}#{pointer}"), problem.as_str());
@@ -222,8 +285,9 @@ pub(super) fn check_response_schema(
             }
         }
     }
-    meta::check(schema)
-        .map_err(|error| RequestError::new(ErrorKind::Schema, path, format!("Invalid json schema: {error}")))?;
+    meta::check(schema).map_err(|error| {
+        RequestError::new(ErrorKind::Schema, path, format!("Invalid json schema: {error}"))
+    })?;
     Ok(None)
 }
 
@@ -243,12 +307,22 @@ pub(super) fn check_strict_tools(
     if !tools.iter().all(strict) {
         let message = "Cannot use strict tool with non-strict tool in the same request";
         let refusal = || RequestError::new(ErrorKind::Tool, "tools", message);
-        context.accept(WarningKind::MixedStrict, "tools", "strict and other tools are declared together", refusal)?;
+        context.accept(
+            WarningKind::MixedStrict,
+            "tools",
+            "strict and other tools are declared together",
+            refusal,
+        )?;
     }
     if has_format {
         let message = "response_format should not be used with tools";
         let refusal = || RequestError::new(ErrorKind::ResponseFormat, format_path, message);
-        context.accept(WarningKind::MixedStrict, format_path, "a response format is set beside strict tools", refusal)?;
+        context.accept(
+            WarningKind::MixedStrict,
+            format_path,
+            "a response format is set beside strict tools",
+            refusal,
+        )?;
     }
     Ok(())
 }
@@ -265,10 +339,12 @@ pub(super) fn normalize_message_tools(messages: &mut Vec<Message>, tools: &[Tool
         if tools.is_empty() {
             return true;
         }
-        tools.retain_mut(|tool| by_name.get(tool.name.as_str()).is_some_and(|&known| {
-            *tool = known.clone();
-            true
-        }));
+        tools.retain_mut(|tool| {
+            by_name.get(tool.name.as_str()).is_some_and(|&known| {
+                *tool = known.clone();
+                true
+            })
+        });
         !content.is_empty() || !tools.is_empty()
     });
 }

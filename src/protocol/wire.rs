@@ -46,9 +46,11 @@ impl<T: FromJson> FromJson for Option<T> {
 impl<T: FromJson> FromJson for Vec<T> {
     fn from_json(json: Json, at: Path<'_>) -> Result<Self, RequestError> {
         match json {
-            Json::Array(elements) => {
-                elements.into_iter().enumerate().map(|(index, json)| T::from_json(json, at.index(index))).collect()
-            }
+            Json::Array(elements) => elements
+                .into_iter()
+                .enumerate()
+                .map(|(index, json)| T::from_json(json, at.index(index)))
+                .collect(),
             other => Err(expected("a list", &other, at)),
         }
     }
@@ -193,21 +195,21 @@ macro_rules! deserialize_from_json {
 }
 pub(super) use deserialize_from_json;
 
-/// A string, or a list of strings.
+/// Text, or a list of parts: the two forms of most contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StringOrList {
-    /// One string.
-    One(String),
-    /// Several.
-    Many(Vec<String>),
+pub enum TextOrList<T> {
+    /// Text.
+    Text(String),
+    /// A list.
+    List(Vec<T>),
 }
 
-impl FromJson for StringOrList {
+impl<T: FromJson> FromJson for TextOrList<T> {
     fn from_json(json: Json, at: Path<'_>) -> Result<Self, RequestError> {
         match json {
-            Json::String(text) => Ok(Self::One(text)),
-            json @ Json::Array(_) => Vec::from_json(json, at).map(Self::Many),
-            other => Err(expected("a string or a list of strings", &other, at)),
+            Json::String(text) => Ok(Self::Text(text)),
+            json @ Json::Array(_) => Vec::from_json(json, at).map(Self::List),
+            other => Err(expected("a string or a list", &other, at)),
         }
     }
 }

@@ -42,8 +42,11 @@ fn outcome(api: Api, body: &[u8], policy: Policy) -> String {
     match lower(api, body, &Options::new(policy)) {
         Ok(lowered) => {
             let prompt = lowered.profile.render(&lowered.conversation);
-            let warnings: Vec<_> =
-                lowered.warnings.iter().map(|warning| format!("{} at {}", warning.kind.as_str(), warning.path)).collect();
+            let warnings: Vec<_> = lowered
+                .warnings
+                .iter()
+                .map(|warning| format!("{} at {}", warning.kind.as_str(), warning.path))
+                .collect();
             let tokens = lowered.profile.tokenizer().count(&prompt);
             format!("{tokens} tokens, warnings [{}]", warnings.join(", "))
         }

@@ -46,7 +46,8 @@ fn encode_prints_ids_text_or_json() {
         stdout(&["encode", "--format", "text", "-"], HI),
         "<｜begin▁of▁sentence｜><｜User｜>hi<｜Assistant｜></think>\n"
     );
-    let json = Json::parse(stdout(&["encode", "--format", "json", "--protocol", "chat"], HI).as_bytes()).unwrap();
+    let json =
+        Json::parse(stdout(&["encode", "--format", "json", "--protocol", "chat"], HI).as_bytes()).unwrap();
     assert_eq!(json.get("status").unwrap().to_string(), "200");
     assert_eq!(json.get("ids").unwrap().to_string(), "[0,128803,6366,128804,128822]");
     assert_eq!(json.get("special").unwrap().as_array().unwrap().len(), 4);
@@ -56,7 +57,8 @@ fn encode_prints_ids_text_or_json() {
 
 #[test]
 fn the_format_is_told_from_the_body() {
-    for (file, api) in [("agent.json", "messages"), ("codex.json", "responses"), ("chat_agent.json", "chat")] {
+    for (file, api) in [("agent.json", "messages"), ("codex.json", "responses"), ("chat_agent.json", "chat")]
+    {
         let output = run(&["count", &fixture(file)], b"");
         assert!(output.status.success());
         let notice = String::from_utf8(output.stderr).unwrap();
@@ -99,14 +101,19 @@ fn diff_names_the_place_and_the_reason() {
         path.to_str().unwrap().to_owned()
     };
     let request = |messages: &str, rest: &str| {
-        format!(r#"{{"model": "deepseek-v4-pro", "messages": [{{"role": "system", "content": "Be brief."}}, {messages}]{rest}}}"#)
+        format!(
+            r#"{{"model": "deepseek-v4-pro", "messages": [{{"role": "system", "content": "Be brief."}}, {messages}]{rest}}}"#
+        )
     };
     let a = write("a.json", &request(r#"{"role": "user", "content": "one two three"}"#, ""));
     let b = write("b.json", &request(r#"{"role": "user", "content": "one two four"}"#, ""));
     let report = stdout(&["diff", "--protocol", "chat", &a, &b], b"");
     assert!(report.contains("message 1: user differs"), "{report}");
     assert!(stdout(&["diff", "--protocol", "chat", &a, &a], b"").contains("the prompts are the same"));
-    let off = write("off.json", &request(r#"{"role": "user", "content": "one two three"}"#, r#", "reasoning_effort": "none""#));
+    let off = write(
+        "off.json",
+        &request(r#"{"role": "user", "content": "one two three"}"#, r#", "reasoning_effort": "none""#),
+    );
     assert!(stdout(&["diff", "--protocol", "chat", &a, &off], b"").contains("thinking differs"));
     std::fs::remove_dir_all(directory).unwrap();
 }

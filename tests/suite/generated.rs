@@ -15,6 +15,12 @@ fn generated_requests() {
             .filter(|(_, problems)| !problems.is_empty())
             .map(|(id, problems)| format!("{id}: {}", problems.join("\n    ")))
             .collect();
-        assert!(failures.is_empty(), "{} of {} differ:\n{}", failures.len(), cases.len(), failures.join("\n"));
+        assert!(
+            failures.is_empty(),
+            "{} of {} differ:\n{}",
+            failures.len(),
+            cases.len(),
+            failures.join("\n")
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! Requests with the results of the official conversion (fixtures/protocol/README.md), without the reference.
 
 use deepseek_codec::constraint::Constraint;
-use deepseek_codec::protocol::{Api, Dialect, Lowered, Options, Policy, RequestError, lower, lower_json};
 use deepseek_codec::json::Json;
+use deepseek_codec::protocol::{Api, Dialect, Lowered, Options, Policy, RequestError, lower, lower_json};
 use serde_json::{Value, json};
 
 use crate::fixture;
@@ -28,7 +28,8 @@ fn messages() {
 fn run_file(api: Api) {
     let divergences = fixture::json(DIVERGENCES);
     let divergences = divergences.get("divergences").and_then(Json::as_array).unwrap();
-    let golden = |divergence: &Json| divergence.get("golden").and_then(Json::as_array).unwrap_or_default().to_vec();
+    let golden =
+        |divergence: &Json| divergence.get("golden").and_then(Json::as_array).unwrap_or_default().to_vec();
     let divergent: Vec<Json> = divergences.iter().flat_map(golden).collect();
     let mut failures = Vec::new();
     let mut cases = 0;
@@ -38,7 +39,10 @@ fn run_file(api: Api) {
         let problems = check(api, &case);
         let is_divergent = divergent.contains(&format!("{}:{id}", api.as_str()).into());
         if problems.is_empty() == is_divergent {
-            failures.push(format!("{id}: {}", if is_divergent { "differs no longer".to_owned() } else { problems.join("\n    ") }));
+            failures.push(format!(
+                "{id}: {}",
+                if is_divergent { "differs no longer".to_owned() } else { problems.join("\n    ") }
+            ));
         }
     }
     assert!(cases > 100, "{cases} cases");
@@ -77,8 +81,10 @@ fn accepted(lowered: &Lowered, long: bool) -> Value {
     let prompt = lowered.profile.render(&lowered.conversation);
     let ids: Vec<u32> = lowered.profile.tokenizer().encode(&prompt).into_iter().map(u32::from).collect();
     let sampling = &lowered.sampling;
-    let special: Vec<_> =
-        prompt.display_specials().map(|(start, end, special)| json!([start, end, special.spelling()])).collect();
+    let special: Vec<_> = prompt
+        .display_specials()
+        .map(|(start, end, special)| json!([start, end, special.spelling()]))
+        .collect();
     let constraint = Constraint::of(&lowered.conversation)
         .map(|constraint| json!({"kind": constraint.kind(), "schema": constraint.schema_text()}));
     let mut found = json!({

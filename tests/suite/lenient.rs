@@ -61,8 +61,13 @@ fn acceptances() {
             .iter()
             .map(|warning| format!("{} {}", warning.kind.as_str(), warning.path))
             .collect();
-        let expected: Vec<&str> =
-            case.get("warnings").and_then(|list| list.as_array()).unwrap().iter().filter_map(|text| text.as_str()).collect();
+        let expected: Vec<&str> = case
+            .get("warnings")
+            .and_then(|list| list.as_array())
+            .unwrap()
+            .iter()
+            .filter_map(|text| text.as_str())
+            .collect();
         // A schema's faults are reported one by one behind the first.
         let shown = if case.get("first_warnings_only").is_some() { expected.len() } else { warnings.len() };
         assert_eq!(warnings[..shown], expected, "{name}");
@@ -99,7 +104,8 @@ fn errors_of_tools_can_be_marked() {
 #[test]
 fn model_names_can_be_added() {
     let profile = deepseek_codec::model::Profile::by_name("deepseek-flash").unwrap();
-    let body = br#"{"model": "claude-sonnet", "max_tokens": 9, "messages": [{"role": "user", "content": "q"}]}"#;
+    let body =
+        br#"{"model": "claude-sonnet", "max_tokens": 9, "messages": [{"role": "user", "content": "q"}]}"#;
     let error = lower(Api::Messages, body, &Options::default()).unwrap_err();
     assert_eq!(error.path(), "model");
     assert_eq!(

@@ -13,7 +13,8 @@ use crate::{DecodeArgs, FinishArg, paint};
 pub(crate) fn decode(args: &DecodeArgs) -> Result<(), Failure> {
     let accepted = read_file(Some(&args.request), &args.options)?;
     let (name, output) = read_bytes(args.output.as_deref())?;
-    let output = std::str::from_utf8(&output).map_err(|error| Failure::new(format!("{name}: not UTF-8: {error}")))?;
+    let output =
+        std::str::from_utf8(&output).map_err(|error| Failure::new(format!("{name}: not UTF-8: {error}")))?;
     let tokenizer = accepted.profile.tokenizer();
     let prompt_tokens = tokenizer.count(&accepted.prompt) as u64;
     let dialect = if args.vendor { Dialect::Vendor } else { Dialect::Deepseek };
@@ -27,7 +28,8 @@ pub(crate) fn decode(args: &DecodeArgs) -> Result<(), Failure> {
         pass_on(args, &mut chunks, &mut out)?;
     } else {
         for word in output.split_whitespace() {
-            let id: u32 = word.parse().map_err(|_| Failure::new(format!("{name}: not a token id: {word}")))?;
+            let id: u32 =
+                word.parse().map_err(|_| Failure::new(format!("{name}: not a token id: {word}")))?;
             stream.push_id(TokenId(id), None, &mut chunks);
             pass_on(args, &mut chunks, &mut out)?;
         }

@@ -65,13 +65,18 @@ fn show_side(
 }
 
 fn source_at(side: &Accepted, at: Position) -> Source {
-    side.prompt.sources().take_while(|&(begin, _)| begin <= at).last().map_or(Source::Start, |(_, source)| source)
+    side.prompt
+        .sources()
+        .take_while(|&(begin, _)| begin <= at)
+        .last()
+        .map_or(Source::Start, |(_, source)| source)
 }
 
 /// The likely reason, from where the prompts part.
 fn reason(sides: &[Accepted; 2], placed: &[Vec<(TokenId, Position)>; 2], common: usize) -> String {
     let conversations = sides.each_ref().map(|side| &side.lowered.conversation);
-    let [a, b] = [0, 1].map(|side: usize| placed[side].get(common).map(|&(_, at)| source_at(&sides[side], at)));
+    let [a, b] =
+        [0, 1].map(|side: usize| placed[side].get(common).map(|&(_, at)| source_at(&sides[side], at)));
     if sides[0].profile != sides[1].profile {
         return "the requests go to different models".to_owned();
     }
@@ -88,9 +93,11 @@ fn reason(sides: &[Accepted; 2], placed: &[Vec<(TokenId, Position)>; 2], common:
                     format!("{longer} goes on with message {index} where the other starts the model's turn")
                 }
                 (a, b) => {
-                    let label = |source, side: usize| Label { source, conversation: conversations[side] }.to_string();
+                    let label =
+                        |source, side: usize| Label { source, conversation: conversations[side] }.to_string();
                     let (a, b) = (label(a, 0), label(b, 1));
-                    let place = if a == b { format!("{a} differs") } else { format!("A has {a} where B has {b}") };
+                    let place =
+                        if a == b { format!("{a} differs") } else { format!("A has {a} where B has {b}") };
                     settings.map_or_else(|| place.clone(), |settings| format!("{place}; also, {settings}"))
                 }
             }

@@ -23,7 +23,9 @@ pub(crate) fn encode(args: &RequestArgs, format: Format) -> Result<(), Failure> 
             let colourful = paint::is_colourful();
             for segment in accepted.prompt.segments() {
                 match segment {
-                    Segment::Special(special) => write!(out, "{}", paint::special(special.spelling(), colourful))?,
+                    Segment::Special(special) => {
+                        write!(out, "{}", paint::special(special.spelling(), colourful))?
+                    }
                     Segment::Text(text) => write!(out, "{text}")?,
                 }
             }

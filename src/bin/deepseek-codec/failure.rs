@@ -44,6 +44,11 @@ impl From<io::Error> for Failure {
 impl From<RequestError> for Failure {
     fn from(error: RequestError) -> Self {
         let place = if error.path().is_empty() { "request" } else { error.path() };
-        Self::Message(format!("{place}: {} (status {}, {})", error.message(), error.status(), error.kind().as_str()))
+        Self::Message(format!(
+            "{place}: {} (status {}, {})",
+            error.message(),
+            error.status(),
+            error.kind().as_str()
+        ))
     }
 }

@@ -11,7 +11,12 @@ pub(crate) struct Output {
     pub(crate) warnings: Vec<Json>,
 }
 
-pub(crate) fn run(job: &Json, lowered: &Lowered, chunks: &[Json], dialect: Dialect) -> Result<Output, String> {
+pub(crate) fn run(
+    job: &Json,
+    lowered: &Lowered,
+    chunks: &[Json],
+    dialect: Dialect,
+) -> Result<Output, String> {
     let number = |json: Option<&Json>| match json {
         Some(Json::Number(number)) => number.as_u64().unwrap_or(0),
         _ => 0,
@@ -81,9 +86,11 @@ fn read_logprob(json: &Json) -> Result<TokenLogprob, String> {
         Some(Json::Number(number)) => Ok(Number::as_f64(*number) as f32),
         other => Err(format!("not a log probability: {}", other.unwrap_or(&Json::Null))),
     };
-    let top = json.get("top").and_then(Json::as_array).unwrap_or_default().iter().map(|entry| match entry.as_array() {
-        Some([id, logprob]) => Ok((read_id(id)?, single(Some(logprob))?)),
-        _ => Err(format!("not a token with its log probability: {entry}")),
+    let top = json.get("top").and_then(Json::as_array).unwrap_or_default().iter().map(|entry| {
+        match entry.as_array() {
+            Some([id, logprob]) => Ok((read_id(id)?, single(Some(logprob))?)),
+            _ => Err(format!("not a token with its log probability: {entry}")),
+        }
     });
     Ok(TokenLogprob { logprob: single(json.get("logprob"))?, top: top.collect::<Result<_, _>>()? })
 }

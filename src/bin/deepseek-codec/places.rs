@@ -69,7 +69,11 @@ pub(crate) fn summary(source: Source, conversation: &Conversation) -> String {
         Some(Message::LatestReminder { content }) => content.clone(),
         Some(Message::Assistant(message)) => {
             let calls = message.calls.iter().flatten().map(|call| format!("[{}]", call.name));
-            std::iter::once(message.content.clone()).filter(|text| !text.is_empty()).chain(calls).collect::<Vec<_>>().join(" ")
+            std::iter::once(message.content.clone())
+                .filter(|text| !text.is_empty())
+                .chain(calls)
+                .collect::<Vec<_>>()
+                .join(" ")
         }
     }
 }

@@ -8,7 +8,9 @@ use deepseek_codec::constraint::Constraint;
 use deepseek_codec::json::{Json, Number, Object};
 use deepseek_codec::model::Profile;
 use deepseek_codec::prompt::Prompt;
-use deepseek_codec::protocol::{Api, Dialect, Lowered, Options, Policy, RequestError, Warning, lower, lower_json};
+use deepseek_codec::protocol::{
+    Api, Dialect, Lowered, Options, Policy, RequestError, Warning, lower, lower_json,
+};
 
 use crate::failure::Failure;
 use crate::output;
@@ -17,7 +19,8 @@ pub(crate) fn replay(file: Option<&Path>) -> Result<(), Failure> {
     let input: Box<dyn BufRead> = match file.filter(|file| *file != Path::new("-")) {
         None => Box::new(io::stdin().lock()),
         Some(path) => {
-            let file = File::open(path).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+            let file =
+                File::open(path).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
             Box::new(BufReader::new(file))
         }
     };

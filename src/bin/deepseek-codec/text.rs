@@ -12,7 +12,8 @@ use crate::{TextArgs, profile};
 
 pub(crate) fn tokenize(args: &TextArgs) -> Result<(), Failure> {
     run(args, |tokenizer, input| {
-        let text = std::str::from_utf8(input).map_err(|error| Failure::new(format!("the text is not UTF-8: {error}")))?;
+        let text = std::str::from_utf8(input)
+            .map_err(|error| Failure::new(format!("the text is not UTF-8: {error}")))?;
         let ids = tokenizer.encode_text(text);
         Ok(ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
     })

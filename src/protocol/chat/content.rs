@@ -14,7 +14,7 @@ pub(super) fn convert(
 ) -> Result<conversation::Content, RequestError> {
     let parts = match content {
         Content::Text(text) => return Ok(text.into()),
-        Content::Parts(parts) => parts,
+        Content::List(parts) => parts,
     };
     let takes_images = context.profile.capabilities().images;
     let mut converted = Vec::with_capacity(parts.len());
@@ -25,7 +25,8 @@ pub(super) fn convert(
             Part::ImageUrl(image) => {
                 let detail = images::detail(context, image.detail.as_deref(), &format!("{path}.image_url"))?;
                 if takes_images {
-                    let too_long = || format!(".messages[{index}].image_url.url[{part_index}]: image_url.url");
+                    let too_long =
+                        || format!(".messages[{index}].image_url.url[{part_index}]: image_url.url");
                     Out::Image(images::from_url(image.url, detail, path, too_long)?)
                 } else {
                     unsupported_image(context, &path)
@@ -42,7 +43,9 @@ pub(super) fn convert(
                 Out::Image(convert_file(file, index, path)?)
             }
             Part::Refusal(text) => {
-                context.accept(WarningKind::Refusal, &path, "a refusal counts as text", || unknown_part(&path, "refusal"))?;
+                context.accept(WarningKind::Refusal, &path, "a refusal counts as text", || {
+                    unknown_part(&path, "refusal")
+                })?;
                 Out::Text(text)
             }
             Part::InputAudio => unknown(context, &path, "input_audio", "[Unsupported Audio]")?,

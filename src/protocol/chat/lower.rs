@@ -11,15 +11,15 @@ use crate::json::Json;
 use crate::protocol::images::check_data_urls;
 use crate::protocol::sampling::{self, check_stop, check_stops};
 use crate::protocol::tools::{self, Choice, Declaration};
-use crate::protocol::wire::StringOrList;
+use crate::protocol::wire::TextOrList;
 use crate::protocol::{
     Api, Context, Echo, ErrorKind, Lowered, Options, RequestError, WarningKind, reasoning,
 };
 
 use super::content::{convert, strip_billing_header};
 use super::{
-    AssistantMessage, CallKind, Content, Message, Request, ResponseFormat, TextMessage, Tool, ToolCall, ToolChoice,
-    ToolMessage,
+    AssistantMessage, CallKind, Content, Message, Request, ResponseFormat, TextMessage, Tool, ToolCall,
+    ToolChoice, ToolMessage,
 };
 
 impl Request {
@@ -72,8 +72,8 @@ impl Request {
             return Err(RequestError::new(ErrorKind::Prefix, "messages", message));
         }
         match &self.stop {
-            Some(StringOrList::One(stop)) => check_stop(stop, "stop")?,
-            Some(StringOrList::Many(stops)) => check_stops(stops, "stop")?,
+            Some(TextOrList::Text(stop)) => check_stop(stop, "stop")?,
+            Some(TextOrList::List(stops)) => check_stops(stops, "stop")?,
             None => {}
         }
         if self.stream != Some(true) && self.stream_options.is_some() {
@@ -95,8 +95,9 @@ impl Request {
                 _ => ParallelToolCalls::Allowed,
             },
         };
-        let max_tokens =
-            self.max_tokens.or_else(|| max_completion_tokens(&mut context, self.max_completion_tokens.as_ref()));
+        let max_tokens = self
+            .max_tokens
+            .or_else(|| max_completion_tokens(&mut context, self.max_completion_tokens.as_ref()));
         let sampling = sampling::Requested {
             n: self.n,
             presence_penalty: self.presence_penalty,
@@ -119,8 +120,8 @@ impl Request {
             sampling,
             stops: match self.stop {
                 None => Vec::new(),
-                Some(StringOrList::One(stop)) => vec![stop],
-                Some(StringOrList::Many(stops)) => stops,
+                Some(TextOrList::Text(stop)) => vec![stop],
+                Some(TextOrList::List(stops)) => stops,
             },
             stream: self.stream == Some(true),
             include_usage: self.stream_options.is_some_and(|options| options.include_usage == Some(true)),
@@ -175,9 +176,12 @@ fn declare(context: &mut Context<'_>, tools: Vec<Tool>) -> Result<Vec<Declaratio
         match tool {
             Tool::Function { function, typed } => {
                 if !typed {
-                    context.accept(WarningKind::UntypedTool, &path, "a tool without type counts as a function", || {
-                        RequestError::wrong_type(&path, "missing field `type`")
-                    })?;
+                    context.accept(
+                        WarningKind::UntypedTool,
+                        &path,
+                        "a tool without type counts as a function",
+                        || RequestError::wrong_type(&path, "missing field `type`"),
+                    )?;
                 }
                 let path = format!("{path}.function");
                 tools::check_name(&function.name, &path)?;
@@ -194,7 +198,12 @@ fn declare(context: &mut Context<'_>, tools: Vec<Tool>) -> Result<Vec<Declaratio
             Tool::Custom(tool) => {
                 let message = "a custom tool becomes a function with one string";
                 context.accept(WarningKind::CustomTool, &path, message, || unsupported("custom"))?;
-                declarations.push(tools::declare_custom(tool.name, tool.description, tool.format, format!("{path}.custom"))?);
+                declarations.push(tools::declare_custom(
+                    tool.name,
+                    tool.description,
+                    tool.format,
+                    format!("{path}.custom"),
+                )?);
             }
             Tool::Unknown(kind) => {
                 let message = format!("a tool of type `{kind}` cannot be offered: it is left out");
@@ -207,44 +216,19 @@ fn declare(context: &mut Context<'_>, tools: Vec<Tool>) -> Result<Vec<Declaratio
 
 /// The tool choice; `None` is the choice `none`.
 fn choose(context: &mut Context<'_>, choice: Option<ToolChoice>) -> Result<Option<Choice>, RequestError> {
-    let path = "tool_choice";
-    let refusal = |problem: String| RequestError::wrong_type(path, problem);
-    let unknown = |what: &str| {
-        refusal(format!("unknown tool choice `{what}`, expected `none`, `auto`, `required` or an object that names a tool"))
-    };
     Ok(Some(match choice {
         None => Choice::Auto,
-        Some(ToolChoice::Mode(mode)) => match mode.as_str() {
-            "none" => return Ok(None),
-            "auto" => Choice::Auto,
-            "required" => Choice::Required,
-            "any" => {
-                context.accept(WarningKind::AnyToolChoice, path, "`any` counts as `required`", || unknown("any"))?;
-                Choice::Required
-            }
-            other => return Err(unknown(other)),
-        },
+        Some(ToolChoice::Mode(mode)) => return tools::choice_by_mode(context, &mode),
         Some(ToolChoice::Named { kind, name }) => {
             if kind != "function" {
-                context.accept(WarningKind::CustomTool, path, "a custom tool counts as a function", || unknown(&kind))?;
+                let note = "a custom tool counts as a function";
+                context
+                    .accept(WarningKind::CustomTool, "tool_choice", note, || tools::unknown_choice(&kind))?;
             }
             Choice::Named(name)
         }
-        Some(ToolChoice::Allowed { mode, names }) => {
-            let message = "the calls are limited to the allowed tools; the prompt lists all";
-            context.accept(WarningKind::AllowedTools, path, message, || unknown("allowed_tools"))?;
-            let required = match mode.as_str() {
-                "auto" => false,
-                "required" => true,
-                other => return Err(refusal(format!("unknown mode `{other}`, expected `auto` or `required`"))),
-            };
-            Choice::Allowed { names, required }
-        }
-        Some(ToolChoice::Unknown(kind)) => {
-            let message = format!("a choice of type `{kind}` cannot be served: the model decides");
-            context.accept(WarningKind::DroppedToolChoice, path, message, || unknown(&kind))?;
-            Choice::Auto
-        }
+        Some(ToolChoice::Allowed { mode, names }) => tools::allowed_choice(context, &mode, names)?,
+        Some(ToolChoice::Unknown(kind)) => tools::other_choice(context, &kind)?,
     }))
 }
 
@@ -262,7 +246,13 @@ fn convert_messages(context: &mut Context<'_>, messages: Vec<Message>) -> Result
                 let mut results = Vec::new();
                 let mut moved = Vec::new();
                 if calls {
-                    collect_results(context, message.calls.as_deref().unwrap_or_default(), &mut messages, &mut results, &mut moved)?;
+                    collect_results(
+                        context,
+                        message.calls.as_deref().unwrap_or_default(),
+                        &mut messages,
+                        &mut results,
+                        &mut moved,
+                    )?;
                 }
                 converted.push(Out::Assistant(message));
                 converted.append(&mut results);
@@ -287,9 +277,12 @@ fn convert_other(
     match message {
         Message::System(message) => convert_system(context, message, index, converted)?,
         Message::Developer(message) => {
-            context.accept(WarningKind::DeveloperRole, &path, "a developer message counts as a system message", || {
-                unknown_role(&path, "developer")
-            })?;
+            context.accept(
+                WarningKind::DeveloperRole,
+                &path,
+                "a developer message counts as a system message",
+                || unknown_role(&path, "developer"),
+            )?;
             convert_system(context, message, index, converted)?;
         }
         Message::User(message) => {
@@ -300,10 +293,13 @@ fn convert_other(
         Message::LatestReminder(message) => {
             let content = match text_content(context, message.content, &path)? {
                 Content::Text(text) => text,
-                parts @ Content::Parts(_) => {
+                parts @ Content::List(_) => {
                     let message = "a reminder in parts counts as their text";
                     context.accept(WarningKind::UnknownValue, &path, message, || {
-                        RequestError::wrong_type(format!("{path}.content"), "expected a string, found an array")
+                        RequestError::wrong_type(
+                            format!("{path}.content"),
+                            "expected a string, found an array",
+                        )
                     })?;
                     let content = convert(context, parts, index)?;
                     content.texts().collect::<Vec<_>>().join("\n\n")
@@ -341,9 +337,12 @@ fn text_content(
     match content {
         Some(content) => Ok(content),
         None => {
-            context.accept(WarningKind::NullContent, path, "the message has no content: it counts as empty", || {
-                RequestError::wrong_type(path, "missing field `content`")
-            })?;
+            context.accept(
+                WarningKind::NullContent,
+                path,
+                "the message has no content: it counts as empty",
+                || RequestError::wrong_type(path, "missing field `content`"),
+            )?;
             Ok(Content::Text(String::new()))
         }
     }
@@ -394,7 +393,12 @@ fn convert_assistant(
                 context.accept(WarningKind::Refusal, &path, "the refusal counts as content", refusal)?;
                 Content::Text(text.to_owned())
             } else {
-                context.accept(WarningKind::NullContent, &path, "the message has no content: it counts as empty", refusal)?;
+                context.accept(
+                    WarningKind::NullContent,
+                    &path,
+                    "the message has no content: it counts as empty",
+                    refusal,
+                )?;
                 Content::Text(String::new())
             }
         }
@@ -502,15 +506,19 @@ fn collect_results(
             None | Some((_, Message::Assistant(_))) => return Err(insufficient()),
             Some((index, message)) => {
                 let note = "a message between a call and its result moves behind the result";
-                context.accept(WarningKind::MovedMessage, format_args!("messages[{index}]"), note, insufficient)?;
+                context.accept(
+                    WarningKind::MovedMessage,
+                    format_args!("messages[{index}]"),
+                    note,
+                    insufficient,
+                )?;
                 moved.push((index, message));
                 continue;
             }
         };
         let path = format!("messages[{index}]");
         if !open.contains(id.as_str()) {
-            let message =
-                format!("{RULE}, The following tool_call_ids did not have response messages: {id}");
+            let message = format!("{RULE}, The following tool_call_ids did not have response messages: {id}");
             return refuse(path, message);
         }
         if !answered.insert(id.clone()) {
@@ -541,7 +549,9 @@ fn check_prefix(messages: &[Out]) -> Result<bool, RequestError> {
 pub(in crate::protocol) fn mentions_json(messages: &[Out]) -> bool {
     let mentions = |text: &str| text.as_bytes().windows(4).any(|part| part.eq_ignore_ascii_case(b"json"));
     messages.iter().any(|message| match message {
-        Out::System { content, .. } | Out::User { content } | Out::Tool { content, .. } => content.texts().any(mentions),
+        Out::System { content, .. } | Out::User { content } | Out::Tool { content, .. } => {
+            content.texts().any(mentions)
+        }
         Out::Assistant(message) => mentions(&message.content),
         Out::LatestReminder { content } => mentions(content),
     })

@@ -3,7 +3,8 @@
 use crate::json::{Json, Path};
 use crate::protocol::RequestError;
 use crate::protocol::wire::{
-    Arguments, EffortField, Fields, FromJson, StringOrList, ThinkingField, deserialize_from_json, expected, wire_structs,
+    Arguments, EffortField, Fields, FromJson, TextOrList, ThinkingField, deserialize_from_json, expected,
+    wire_structs,
 };
 
 wire_structs! {
@@ -34,7 +35,7 @@ wire_structs! {
         /// Sampling seed.
         seed: Option<u64>,
         /// Texts that end the answer.
-        stop: Option<StringOrList>,
+        stop: Option<TextOrList<String>>,
         /// Whether to stream.
         stream: Option<bool>,
         /// Settings of the stream; not without `stream`.
@@ -280,24 +281,8 @@ impl FromJson for ToolCall {
     }
 }
 
-/// What a message says.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Content {
-    /// Text.
-    Text(String),
-    /// Text and other parts.
-    Parts(Vec<Part>),
-}
-
-impl FromJson for Content {
-    fn from_json(json: Json, at: Path<'_>) -> Result<Self, RequestError> {
-        match json {
-            Json::String(text) => Ok(Self::Text(text)),
-            json @ Json::Array(_) => Vec::from_json(json, at).map(Self::Parts),
-            other => Err(expected("a string or a list of parts", &other, at)),
-        }
-    }
-}
+/// What a message says: text, or parts.
+pub type Content = TextOrList<Part>;
 
 /// One part of a message's content.
 #[derive(Debug, Clone, PartialEq)]
@@ -359,7 +344,9 @@ impl FromJson for Tool {
     fn from_json(json: Json, at: Path<'_>) -> Result<Self, RequestError> {
         let mut fields = Fields::of(json, at)?;
         match fields.text("type") {
-            None if fields.has("function") => Ok(Self::Function { function: fields.take("function", at)?, typed: false }),
+            None if fields.has("function") => {
+                Ok(Self::Function { function: fields.take("function", at)?, typed: false })
+            }
             Some("function") => Ok(Self::Function { function: fields.take("function", at)?, typed: true }),
             Some("custom") => fields.take("custom", at).map(Self::Custom),
             _ => fields.take("type", at).map(Self::Unknown),
@@ -471,7 +458,9 @@ impl FromJson for ResponseFormat {
             "regex" => fields.take("regex", at).map(Self::Regex),
             other => Err(RequestError::wrong_type(
                 at.key("type"),
-                format_args!("unknown format `{other}`, expected `text`, `json_object`, `json_schema` or `regex`"),
+                format_args!(
+                    "unknown format `{other}`, expected `text`, `json_object`, `json_schema` or `regex`"
+                ),
             )),
         }
     }

@@ -78,7 +78,13 @@ impl Writer {
     }
 
     /// Sends a chunk with this delta.
-    fn chunk(&self, delta: &str, logprobs: Option<(&str, Vec<Json>)>, finish: Option<&str>, usage: Option<&str>) -> Chunk {
+    fn chunk(
+        &self,
+        delta: &str,
+        logprobs: Option<(&str, Vec<Json>)>,
+        finish: Option<&str>,
+        usage: Option<&str>,
+    ) -> Chunk {
         let mut data = String::with_capacity(self.head.len() + delta.len() + 128);
         data.push_str(&self.head);
         data.push_str(",\"choices\":[{\"index\":");
@@ -150,7 +156,11 @@ impl Writer {
                 self.reasoning.get_or_insert_default().push_str(text);
                 self.reasoning_logprobs.extend(common.logprobs.iter().cloned());
                 logprobs = Some(("reasoning_content", common.logprobs));
-                delta.push_str(if self.is_vendor() { "{\"reasoning_content\":" } else { "{\"content\":null,\"reasoning_content\":" });
+                delta.push_str(if self.is_vendor() {
+                    "{\"reasoning_content\":"
+                } else {
+                    "{\"content\":null,\"reasoning_content\":"
+                });
                 push_string(&mut delta, text);
             }
             Event::Content { text, .. } => {
@@ -213,7 +223,11 @@ impl Writer {
             }
         } else {
             self.content.get_or_insert_default();
-            let delta = if self.thinks { "{\"content\":\"\",\"reasoning_content\":null}" } else { "{\"content\":\"\"}" };
+            let delta = if self.thinks {
+                "{\"content\":\"\",\"reasoning_content\":null}"
+            } else {
+                "{\"content\":\"\"}"
+            };
             common.out.push(self.chunk(delta, None, finish, Some(&usage)));
         }
         common.out.push(Chunk { event: None, data: "[DONE]".to_owned() });
@@ -293,7 +307,8 @@ impl Writer {
     }
 
     fn call_json(&self, index: usize, call: &Call) -> Json {
-        let function = Json::from([("name", call.name.as_str().into()), ("arguments", call.arguments.as_str().into())]);
+        let function =
+            Json::from([("name", call.name.as_str().into()), ("arguments", call.arguments.as_str().into())]);
         let mut members = Object::new();
         if !self.is_vendor() {
             members.insert("index", (index as u64).into());

@@ -7,14 +7,23 @@ use crate::protocol::{Context, RequestError, WarningKind};
 use super::{Block, ImageSource, ResultBlock, ResultContent};
 
 /// An image block at `path`. `at` is the block's place in the official API's messages.
-fn image(context: &mut Context<'_>, source: ImageSource, at: &str, path: String) -> Result<Part, RequestError> {
+fn image(
+    context: &mut Context<'_>,
+    source: ImageSource,
+    at: &str,
+    path: String,
+) -> Result<Part, RequestError> {
     if !context.profile.capabilities().images {
         if let ImageSource::Base64 { media_type, .. } = &source
             && context.is_strict()
         {
             images::check_media_type(media_type, &path)?;
         }
-        context.note(WarningKind::UnknownBlock, path, "the model takes no images: a note stands in its place");
+        context.note(
+            WarningKind::UnknownBlock,
+            path,
+            "the model takes no images: a note stands in its place",
+        );
         return Ok(Part::Text(UNSUPPORTED_IMAGE.to_owned()));
     }
     let image: Image = match source {
@@ -31,7 +40,8 @@ fn document(context: &mut Context<'_>, media_type: Option<&str>, path: &str) -> 
 }
 
 fn unknown(context: &mut Context<'_>, kind: &str, path: &str, known: &str) -> Result<Part, RequestError> {
-    let message = format!("a block of type `{kind}` cannot be shown to the model: a note stands in its place");
+    let message =
+        format!("a block of type `{kind}` cannot be shown to the model: a note stands in its place");
     context.accept(WarningKind::UnknownBlock, path, message, || unknown_block(kind, path, known))?;
     Ok(Part::Text("[Unsupported Content]".to_owned()))
 }
@@ -50,7 +60,8 @@ pub(super) fn content_part(
     at: &str,
     path: &str,
 ) -> Result<Option<Part>, RequestError> {
-    const KNOWN: &str = "`text`, `image`, `document`, `thinking`, `tool_use`, `tool_result` or `tool_addition`";
+    const KNOWN: &str =
+        "`text`, `image`, `document`, `thinking`, `tool_use`, `tool_result` or `tool_addition`";
     Ok(Some(match block {
         Block::Text(text) => Part::Text(std::mem::take(text)),
         Block::Image(source) => {
@@ -73,7 +84,7 @@ pub(super) fn result_content(
     let blocks = match content {
         None => return Ok(Content::default()),
         Some(ResultContent::Text(text)) => return Ok(text.into()),
-        Some(ResultContent::Blocks(blocks)) => blocks,
+        Some(ResultContent::List(blocks)) => blocks,
     };
     let mut parts = Vec::with_capacity(blocks.len());
     for (index, block) in blocks.into_iter().enumerate() {

@@ -28,7 +28,11 @@ impl<'c, 'o> Conversion<'c, 'o> {
         Self { context, tools, messages: Vec::new(), pending: BTreeSet::new(), moved: Vec::new() }
     }
 
-    pub(super) fn run(mut self, system: Option<System>, messages: Vec<Message>) -> Result<Vec<Out>, RequestError> {
+    pub(super) fn run(
+        mut self,
+        system: Option<System>,
+        messages: Vec<Message>,
+    ) -> Result<Vec<Out>, RequestError> {
         if messages.is_empty() {
             let message = "messages: at least one message is required";
             return Err(RequestError::new(ErrorKind::Message, "messages", message));
@@ -46,7 +50,11 @@ impl<'c, 'o> Conversion<'c, 'o> {
                 }
             }
         }
-        if self.pending.is_empty() { Ok(self.messages) } else { Err(self.unanswered(format_args!("{}:", count - 1), count - 1)) }
+        if self.pending.is_empty() {
+            Ok(self.messages)
+        } else {
+            Err(self.unanswered(format_args!("{}:", count - 1), count - 1))
+        }
     }
 
     fn convert(&mut self, index: usize, message: Message) -> Result<(), RequestError> {
@@ -58,15 +66,18 @@ impl<'c, 'o> Conversion<'c, 'o> {
                     self.messages.push(Out::User { content: text.into() });
                     Ok(())
                 }
-                In::Blocks(blocks) => self.convert_user(index, blocks),
+                In::List(blocks) => self.convert_user(index, blocks),
             },
             Message::Assistant(content) => match self.required(content, &path)? {
                 In::Text(text) => {
                     self.require_results(index)?;
-                    self.messages.push(Out::Assistant(AssistantMessage { content: text, ..AssistantMessage::default() }));
+                    self.messages.push(Out::Assistant(AssistantMessage {
+                        content: text,
+                        ..AssistantMessage::default()
+                    }));
                     Ok(())
                 }
-                In::Blocks(blocks) => self.convert_assistant(index, blocks),
+                In::List(blocks) => self.convert_assistant(index, blocks),
             },
             message @ Message::System(_) if !self.pending.is_empty() => {
                 let refusal = self.unanswered(format_args!("{index}: "), index);
@@ -94,9 +105,12 @@ impl<'c, 'o> Conversion<'c, 'o> {
         if let Some(content) = content {
             return Ok(content);
         }
-        self.context.accept(WarningKind::NullContent, path, "the message has no content: it counts as empty", || {
-            RequestError::wrong_type(path, "missing field `content`")
-        })?;
+        self.context.accept(
+            WarningKind::NullContent,
+            path,
+            "the message has no content: it counts as empty",
+            || RequestError::wrong_type(path, "missing field `content`"),
+        )?;
         Ok(In::Text(String::new()))
     }
 
@@ -127,7 +141,7 @@ impl<'c, 'o> Conversion<'c, 'o> {
                 }
                 return Ok(content);
             }
-            System::Blocks(blocks) => blocks,
+            System::List(blocks) => blocks,
         };
         let mut parts = Vec::with_capacity(blocks.len());
         for (index, block) in blocks.into_iter().enumerate() {
@@ -152,7 +166,7 @@ impl<'c, 'o> Conversion<'c, 'o> {
         let mut added = Vec::new();
         let content = match content {
             In::Text(text) => text.into(),
-            In::Blocks(blocks) => self.convert_system_blocks(index, blocks, &mut added)?,
+            In::List(blocks) => self.convert_system_blocks(index, blocks, &mut added)?,
         };
         if self.context.profile.capabilities().mid_conversation_system {
             self.messages.push(Out::System { content, tools: added });
@@ -234,7 +248,10 @@ impl<'c, 'o> Conversion<'c, 'o> {
     /// Moves results in front of other blocks while calls wait for them.
     fn results_first(&mut self, index: usize, blocks: &mut [Block]) -> Result<(), RequestError> {
         let is_result = |block: &Block| matches!(block, Block::ToolResult { .. });
-        if self.pending.is_empty() || self.context.is_strict() || blocks.is_sorted_by_key(|block| !is_result(block)) {
+        if self.pending.is_empty()
+            || self.context.is_strict()
+            || blocks.is_sorted_by_key(|block| !is_result(block))
+        {
             return Ok(());
         }
         let note = "tool results move to the front of their message";
@@ -275,7 +292,7 @@ impl<'c, 'o> Conversion<'c, 'o> {
         path: &str,
         referenced: &mut Vec<OutTool>,
     ) -> Result<(), RequestError> {
-        let Some(ResultContent::Blocks(blocks)) = content else { return Ok(()) };
+        let Some(ResultContent::List(blocks)) = content else { return Ok(()) };
         for block in blocks {
             let ResultBlock::ToolReference(name) = block else { continue };
             let Some(tool) = self.tools.get(name.as_str()) else {
@@ -340,7 +357,11 @@ impl<'c, 'o> Conversion<'c, 'o> {
                             format!("messages.{index}.content.{block_index}: `tool_use` ids must be unique");
                         return Err(RequestError::new(ErrorKind::ToolResult, path, message));
                     }
-                    message.calls.get_or_insert_default().push(Call { id, name, arguments: arguments(input) });
+                    message.calls.get_or_insert_default().push(Call {
+                        id,
+                        name,
+                        arguments: arguments(input),
+                    });
                 }
                 Block::Thinking(thinking) => match &mut message.reasoning {
                     Some(reasoning) => {
@@ -396,7 +417,9 @@ impl<'c, 'o> Conversion<'c, 'o> {
                 format!("messages.{index}: `tool_addition` blocks can only be in `system` messages")
             }
             Block::WebSearchToolResult => {
-                format!("messages.{index}: `web_search_tool_result` blocks can only be in `assistant` messages")
+                format!(
+                    "messages.{index}: `web_search_tool_result` blocks can only be in `assistant` messages"
+                )
             }
             Block::RedactedThinking => {
                 let note = format!("redacted thinking in a {} message is left out", role.as_str());

@@ -3,11 +3,15 @@
 
 use std::collections::HashSet;
 
-use crate::conversation::{Conversation, ParallelToolCalls, ResponseFormat, ToolChoice as OutChoice, ToolKind};
+use crate::conversation::{
+    Conversation, ParallelToolCalls, ResponseFormat, ToolChoice as OutChoice, ToolKind,
+};
 use crate::json::Json;
 use crate::protocol::sampling::{self, check_stops};
 use crate::protocol::tools::{self, Choice, Declaration};
-use crate::protocol::{Api, Context, Echo, ErrorKind, Lowered, Options, RequestError, WarningKind, reasoning};
+use crate::protocol::{
+    Api, Context, Echo, ErrorKind, Lowered, Options, RequestError, WarningKind, reasoning,
+};
 
 use super::history::Conversion;
 use super::{Request, Tool, ToolChoice};
@@ -123,7 +127,8 @@ impl Declared {
                 Some(kind) => {
                     let message = format!("a tool of type `{kind}` runs at the vendor: it is left out");
                     context.accept(WarningKind::DroppedTool, &path, message, refusal)?;
-                    let unversioned = kind.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_');
+                    let unversioned =
+                        kind.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_');
                     dropped.insert(tool.name.unwrap_or_else(|| unversioned.to_owned()));
                     continue;
                 }
@@ -143,7 +148,8 @@ impl Declared {
                 description: tool.description,
                 parameters,
                 strict: None,
-                deferred: context.profile.capabilities().mid_conversation_system && tool.defer_loading == Some(true),
+                deferred: context.profile.capabilities().mid_conversation_system
+                    && tool.defer_loading == Some(true),
                 kind: ToolKind::Function,
                 path,
             });
@@ -177,7 +183,11 @@ fn choose(
         "tool" => {
             let name = choice.name.unwrap_or_default();
             if declared.dropped.contains(&name) {
-                context.note(WarningKind::DroppedToolChoice, path, "the chosen tool is left out: the model decides");
+                context.note(
+                    WarningKind::DroppedToolChoice,
+                    path,
+                    "the chosen tool is left out: the model decides",
+                );
                 Some(Choice::Auto)
             } else {
                 Some(Choice::Named(name))

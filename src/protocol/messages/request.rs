@@ -3,7 +3,7 @@
 use crate::json::{Json, Path};
 use crate::protocol::RequestError;
 use crate::protocol::wire::{
-    EffortField, Fields, FromJson, ThinkingField, deserialize_from_json, expected, wire_structs,
+    EffortField, Fields, FromJson, TextOrList, ThinkingField, deserialize_from_json, wire_structs,
 };
 
 wire_structs! {
@@ -100,43 +100,11 @@ impl FromJson for Message {
     }
 }
 
-/// What a message says.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Content {
-    /// Text.
-    Text(String),
-    /// Text and other blocks.
-    Blocks(Vec<Block>),
-}
+/// What a message says: text, or blocks.
+pub type Content = TextOrList<Block>;
 
-impl FromJson for Content {
-    fn from_json(json: Json, at: Path<'_>) -> Result<Self, RequestError> {
-        match json {
-            Json::String(text) => Ok(Self::Text(text)),
-            json @ Json::Array(_) => Vec::from_json(json, at).map(Self::Blocks),
-            other => Err(expected("a string or a list of blocks", &other, at)),
-        }
-    }
-}
-
-/// The top-level instructions.
-#[derive(Debug, Clone, PartialEq)]
-pub enum System {
-    /// Text.
-    Text(String),
-    /// Text blocks.
-    Blocks(Vec<SystemBlock>),
-}
-
-impl FromJson for System {
-    fn from_json(json: Json, at: Path<'_>) -> Result<Self, RequestError> {
-        match json {
-            Json::String(text) => Ok(Self::Text(text)),
-            json @ Json::Array(_) => Vec::from_json(json, at).map(Self::Blocks),
-            other => Err(expected("a string or a list of text blocks", &other, at)),
-        }
-    }
-}
+/// The top-level instructions: text, or text blocks.
+pub type System = TextOrList<SystemBlock>;
 
 /// A block of the top-level instructions.
 #[derive(Debug, Clone, PartialEq)]
@@ -229,9 +197,11 @@ impl FromJson for Block {
                 Self::Thinking(fields.take("thinking", at)?)
             }
             "redacted_thinking" => Self::RedactedThinking,
-            "tool_use" => {
-                Self::ToolUse { id: fields.take("id", at)?, name: fields.take("name", at)?, input: fields.take("input", at)? }
-            }
+            "tool_use" => Self::ToolUse {
+                id: fields.take("id", at)?,
+                name: fields.take("name", at)?,
+                input: fields.take("input", at)?,
+            },
             "tool_result" => Self::ToolResult {
                 tool_use_id: fields.take("tool_use_id", at)?,
                 content: fields.take("content", at)?,
@@ -255,24 +225,8 @@ fn media_type(fields: &mut Fields, at: Path<'_>) -> Result<Option<String>, Reque
     Fields::of(source, at)?.take("media_type", at)
 }
 
-/// What a tool returned.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ResultContent {
-    /// Text.
-    Text(String),
-    /// Text and other blocks.
-    Blocks(Vec<ResultBlock>),
-}
-
-impl FromJson for ResultContent {
-    fn from_json(json: Json, at: Path<'_>) -> Result<Self, RequestError> {
-        match json {
-            Json::String(text) => Ok(Self::Text(text)),
-            json @ Json::Array(_) => Vec::from_json(json, at).map(Self::Blocks),
-            other => Err(expected("a string or a list of blocks", &other, at)),
-        }
-    }
-}
+/// What a tool returned: text, or blocks.
+pub type ResultContent = TextOrList<ResultBlock>;
 
 /// A block of a tool's result.
 #[derive(Debug, Clone, PartialEq)]
@@ -324,7 +278,10 @@ impl FromJson for ImageSource {
         let mut fields = Fields::of(json, at)?;
         let kind: String = fields.take("type", at)?;
         match kind.as_str() {
-            "base64" => Ok(Self::Base64 { media_type: fields.take("media_type", at)?, data: fields.take("data", at)? }),
+            "base64" => Ok(Self::Base64 {
+                media_type: fields.take("media_type", at)?,
+                data: fields.take("data", at)?,
+            }),
             "url" => fields.take("url", at).map(Self::Url),
             "file" => fields.take("file_id", at).map(Self::File),
             other => Err(RequestError::wrong_type(
@@ -359,9 +316,20 @@ impl FromJson for Tool {
         // A tool of the vendor's may have fields of any form.
         let is_client = kind.as_deref().is_none_or(|kind| kind == "custom");
         // The official API asks for no name where there is a type: it refuses the type, and later.
-        let name = if kind.is_none() { Some(fields.take::<String>("name", at)?) } else { fields.take("name", at)? };
+        let name = if kind.is_none() {
+            Some(fields.take::<String>("name", at)?)
+        } else {
+            fields.take("name", at)?
+        };
         if !is_client {
-            return Ok(Self { kind, name, description: None, input_schema: None, defer_loading: None, strict: None });
+            return Ok(Self {
+                kind,
+                name,
+                description: None,
+                input_schema: None,
+                defer_loading: None,
+                strict: None,
+            });
         }
         Ok(Self {
             kind,

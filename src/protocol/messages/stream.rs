@@ -144,9 +144,12 @@ impl Writer {
         self.close_block(common.out);
         let (reason, sequence) = self.stop_json();
         let delta = Json::from([("stop_reason", reason), ("stop_sequence", sequence)]);
-        let data = Json::from([("type", "message_delta".into()), ("delta", delta), ("usage", self.usage_json())]);
+        let data =
+            Json::from([("type", "message_delta".into()), ("delta", delta), ("usage", self.usage_json())]);
         common.out.push(Chunk { event: Some("message_delta"), data: data.to_string() });
-        common.out.push(Chunk { event: Some("message_stop"), data: "{\"type\":\"message_stop\"}".to_owned() });
+        common
+            .out
+            .push(Chunk { event: Some("message_stop"), data: "{\"type\":\"message_stop\"}".to_owned() });
     }
 
     pub(in crate::protocol) fn fail(&mut self, message: &str, common: Common<'_>) {

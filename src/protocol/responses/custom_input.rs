@@ -41,8 +41,11 @@ impl CustomInput {
         match self.state {
             State::Inside => {
                 let end = value_end(&self.held);
-                let (length, is_whole) = end.map_or_else(|| (complete_escapes(&self.held), false), |end| (end, true));
-                if let Ok(Json::String(piece)) = Json::parse(format!("\"{}\"", &self.held[..length]).as_bytes()) {
+                let (length, is_whole) =
+                    end.map_or_else(|| (complete_escapes(&self.held), false), |end| (end, true));
+                if let Ok(Json::String(piece)) =
+                    Json::parse(format!("\"{}\"", &self.held[..length]).as_bytes())
+                {
                     text = piece;
                 }
                 self.held.drain(..length);

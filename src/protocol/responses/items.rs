@@ -281,7 +281,7 @@ impl<'c, 'o> Conversion<'c, 'o> {
     ) -> Result<conversation::Content, RequestError> {
         let parts = match content {
             Content::Text(text) => return Ok(text.into()),
-            Content::Parts(parts) => parts,
+            Content::List(parts) => parts,
         };
         let mut converted = Vec::with_capacity(parts.len());
         for (index, part) in parts.into_iter().enumerate() {
@@ -433,7 +433,7 @@ fn check_call_id(id: &str, path: &str) -> Result<(), RequestError> {
 
 /// The text of a developer message that is nothing but a notice about resized images.
 fn resize_notice(item: &Item) -> Option<&str> {
-    let Item::Message(Message { role, content: Some(Content::Parts(parts)) }) = item else { return None };
+    let Item::Message(Message { role, content: Some(Content::List(parts)) }) = item else { return None };
     let [Part::InputText(text)] = parts.as_slice() else { return None };
     let is_notice = text.starts_with("<image_resize_notice>") && text.ends_with("</image_resize_notice>");
     (role == "developer" && is_notice).then_some(text)

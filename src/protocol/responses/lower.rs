@@ -190,7 +190,7 @@ fn check_words(context: &mut Context<'_>, request: &Request) -> Result<(), Reque
             }
         }
     }
-    if let Some(Input::Items(items)) = &request.input {
+    if let Some(Input::List(items)) = &request.input {
         words.extend(items.iter().enumerate().filter_map(|(index, item)| match item {
             Item::ToolSearchCall(ToolSearchCall { execution, .. })
             | Item::ToolSearchOutput(ToolSearchOutput { execution, .. }) => {
@@ -213,7 +213,7 @@ fn check_words(context: &mut Context<'_>, request: &Request) -> Result<(), Reque
 /// All lists of tools in a request, each with what stands in front of `tools` in its place.
 fn declarations(request: &Request) -> Vec<(&[Tool], String)> {
     let mut lists = vec![(request.tools.as_deref().unwrap_or_default(), String::new())];
-    if let Some(Input::Items(items)) = &request.input {
+    if let Some(Input::List(items)) = &request.input {
         lists.extend(items.iter().enumerate().filter_map(|(index, item)| match item {
             Item::ToolSearchOutput(output) => Some((output.tools.as_slice(), format!("input[{index}]."))),
             _ => None,
@@ -228,61 +228,23 @@ fn choose(
     choice: Option<ToolChoice>,
     declared: &Declared,
 ) -> Result<Option<Choice>, RequestError> {
-    let path = "tool_choice";
-    let refusal = |problem: String| RequestError::wrong_type(path, problem);
-    let unknown = |what: &str| {
-        refusal(format!(
-            "unknown tool choice `{what}`, expected `none`, `auto`, `required` or an object that names a tool"
-        ))
-    };
     Ok(Some(match choice {
         None => Choice::Auto,
-        Some(ToolChoice::Mode(mode)) => match mode.as_str() {
-            "none" => return Ok(None),
-            "auto" => Choice::Auto,
-            "required" => Choice::Required,
-            "any" => {
-                context.accept(WarningKind::AnyToolChoice, path, "`any` counts as `required`", || {
-                    unknown("any")
-                })?;
-                Choice::Required
-            }
-            other => return Err(unknown(other)),
-        },
+        Some(ToolChoice::Mode(mode)) => return tools::choice_by_mode(context, &mode),
         Some(ToolChoice::Named { name, .. }) => Choice::Named(name),
         Some(ToolChoice::Allowed { mode, names }) => {
-            let message = "the calls are limited to the allowed tools; the prompt lists all";
-            context.accept(WarningKind::AllowedTools, path, message, || unknown("allowed_tools"))?;
-            let required = match mode.as_str() {
-                "auto" => false,
-                "required" => true,
-                other => {
-                    return Err(refusal(format!("unknown mode `{other}`, expected `auto` or `required`")));
-                }
-            };
-            // A tool that runs at the vendor is allowed for nothing: it is not offered.
-            let is_offered = |name: &String| declared.tools.iter().any(|tool| tool.name == *name);
+            // Tools that run at the vendor are not offered; without any others the choice says nothing.
             let named: Vec<String> = names.into_iter().flatten().collect();
-            if named.is_empty() {
-                Choice::Auto
-            } else if required || named.iter().any(is_offered) {
-                Choice::Allowed { names: named, required }
-            } else {
-                return Err(refusal(format!(
-                    "no function named '{}' was specified in the 'tools' parameter",
-                    named[0]
-                )));
-            }
+            let says_nothing = named.is_empty() || declared.tools.is_empty();
+            let choice = tools::allowed_choice(context, &mode, named)?;
+            if says_nothing { Choice::Auto } else { choice }
         }
         Some(ToolChoice::Other(kind)) if matches!(kind.as_str(), "web_search" | "web_search_2025_08_26") => {
-            context.note(WarningKind::DroppedToolChoice, path, "web search is left out: the model decides");
+            let note = "web search is left out: the model decides";
+            context.note(WarningKind::DroppedToolChoice, "tool_choice", note);
             Choice::Auto
         }
-        Some(ToolChoice::Other(kind)) => {
-            let message = format!("a choice of type `{kind}` cannot be served: the model decides");
-            context.accept(WarningKind::DroppedToolChoice, path, message, || unknown(&kind))?;
-            Choice::Auto
-        }
+        Some(ToolChoice::Other(kind)) => tools::other_choice(context, &kind)?,
     }))
 }
 
@@ -298,7 +260,7 @@ fn convert_input(
     }
     match input {
         Some(Input::Text(text)) => messages.push(Out::User { content: text.into() }),
-        Some(Input::Items(items)) => return Conversion::new(context, declared, messages).run(items),
+        Some(Input::List(items)) => return Conversion::new(context, declared, messages).run(items),
         None if messages.is_empty() => {
             let message = "Either input or instructions must be provided";
             return Err(RequestError::new(ErrorKind::Message, "input", message));

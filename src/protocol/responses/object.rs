@@ -59,7 +59,8 @@ fn reasoning(reasoning: Option<&Reasoning>) -> Json {
         Some(EffortField::Name(name)) => name.as_str().into(),
         Some(EffortField::Number(number)) => Json::Number(*number),
     };
-    let summary = reasoning.and_then(|reasoning| reasoning.summary.as_deref().or(reasoning.generate_summary.as_deref()));
+    let summary = reasoning
+        .and_then(|reasoning| reasoning.summary.as_deref().or(reasoning.generate_summary.as_deref()));
     Json::from([("effort", effort), ("summary", summary.into())])
 }
 
@@ -95,9 +96,10 @@ fn tool_choice(choice: Option<&ToolChoice>) -> Json {
             Json::from([("type", kind.as_str().into()), ("name", name.as_str().into())])
         }
         Some(ToolChoice::Allowed { mode, names }) => {
-            let tools = names.iter().flatten().map(|name| {
-                Json::from([("type", "function".into()), ("name", name.as_str().into())])
-            });
+            let tools = names
+                .iter()
+                .flatten()
+                .map(|name| Json::from([("type", "function".into()), ("name", name.as_str().into())]));
             Json::from([
                 ("type", "allowed_tools".into()),
                 ("mode", mode.as_str().into()),

@@ -2,7 +2,9 @@
 
 use crate::json::{Json, Object, Path};
 use crate::protocol::RequestError;
-use crate::protocol::wire::{Arguments, EffortField, Fields, FromJson, deserialize_from_json, expected, wire_structs};
+use crate::protocol::wire::{
+    Arguments, EffortField, Fields, FromJson, TextOrList, deserialize_from_json, expected, wire_structs,
+};
 
 wire_structs! {
     /// A Responses request.
@@ -245,24 +247,8 @@ wire_structs! {
 }
 deserialize_from_json!(Request);
 
-/// The conversation so far.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Input {
-    /// One user message.
-    Text(String),
-    /// Items.
-    Items(Vec<Item>),
-}
-
-impl FromJson for Input {
-    fn from_json(json: Json, at: Path<'_>) -> Result<Self, RequestError> {
-        match json {
-            Json::String(text) => Ok(Self::Text(text)),
-            json @ Json::Array(_) => Vec::from_json(json, at).map(Self::Items),
-            other => Err(expected("a string or a list of input items", &other, at)),
-        }
-    }
-}
+/// The conversation so far: one user message, or items.
+pub type Input = TextOrList<Item>;
 
 /// An item of the conversation.
 #[derive(Debug, Clone, PartialEq)]
@@ -312,24 +298,8 @@ impl FromJson for Item {
     }
 }
 
-/// What a message says.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Content {
-    /// Text.
-    Text(String),
-    /// Text and other parts.
-    Parts(Vec<Part>),
-}
-
-impl FromJson for Content {
-    fn from_json(json: Json, at: Path<'_>) -> Result<Self, RequestError> {
-        match json {
-            Json::String(text) => Ok(Self::Text(text)),
-            json @ Json::Array(_) => Vec::from_json(json, at).map(Self::Parts),
-            other => Err(expected("a string or a list of content parts", &other, at)),
-        }
-    }
-}
+/// What a message says: text, or parts.
+pub type Content = TextOrList<Part>;
 
 /// What a call returned.
 pub type Output = Content;
@@ -401,7 +371,9 @@ impl FromJson for Tool {
             "namespace" => Self::Namespace(FromJson::from_json(json, at)?),
             "custom" => Self::Custom(FromJson::from_json(json, at)?),
             "tool_search" => Self::ToolSearch(FromJson::from_json(json, at)?),
-            "web_search" | "web_search_2025_08_26" => Self::WebSearch { kind, search: FromJson::from_json(json, at)? },
+            "web_search" | "web_search_2025_08_26" => {
+                Self::WebSearch { kind, search: FromJson::from_json(json, at)? }
+            }
             _ => Self::Unknown(kind),
         })
     }
@@ -469,7 +441,8 @@ impl FromJson for ToolChoice {
             "allowed_tools" => {
                 let mode: Option<String> = fields.take("mode", at)?;
                 let tools: Vec<Object> = fields.take("tools", at)?;
-                let names = tools.iter().map(|tool| tool.get("name").and_then(Json::as_str).map(str::to_owned));
+                let names =
+                    tools.iter().map(|tool| tool.get("name").and_then(Json::as_str).map(str::to_owned));
                 Ok(Self::Allowed { mode: mode.unwrap_or_else(|| "auto".to_owned()), names: names.collect() })
             }
             _ => Ok(Self::Other(kind)),

@@ -83,7 +83,13 @@ impl Writer {
     }
 
     /// Sends a delta: the event that there are many of.
-    fn send_delta(&mut self, kind: &'static str, delta: &str, logprobs: Option<Vec<Json>>, out: &mut Vec<Chunk>) {
+    fn send_delta(
+        &mut self,
+        kind: &'static str,
+        delta: &str,
+        logprobs: Option<Vec<Json>>,
+        out: &mut Vec<Chunk>,
+    ) {
         let index = self.items.len().saturating_sub(1);
         let Some(item) = self.items.last() else { return };
         let mut data = format!("{{\"type\":\"{kind}\",");
@@ -117,7 +123,9 @@ impl Writer {
             Event::Reasoning { text, .. } => self.reasoning(text, out),
             Event::CallStart { name, .. } => self.call_start(name, out),
             Event::CallArguments { json, .. } => self.call_arguments(json, out),
-            Event::CallEnd { complete, .. } => self.close_item(if complete { COMPLETED } else { INCOMPLETE }, out),
+            Event::CallEnd { complete, .. } => {
+                self.close_item(if complete { COMPLETED } else { INCOMPLETE }, out)
+            }
             Event::Stop { reason, .. } => self.stop = Some(reason),
             Event::Warning(_) => {}
         }
@@ -128,7 +136,9 @@ impl Writer {
             let kind = ItemKind::Message { text: String::new(), logprobs: Vec::new(), phase: "final_answer" };
             self.open_item("msg", kind, out);
         }
-        if let Some(Item { kind: ItemKind::Message { text: whole, logprobs, .. }, .. }) = self.items.last_mut() {
+        if let Some(Item { kind: ItemKind::Message { text: whole, logprobs, .. }, .. }) =
+            self.items.last_mut()
+        {
             whole.push_str(text);
             logprobs.extend(entries.iter().cloned());
         }
@@ -137,7 +147,8 @@ impl Writer {
 
     fn reasoning(&mut self, text: &str, out: &mut Vec<Chunk>) {
         self.has_reasoned = true;
-        if !(self.is_open && matches!(self.items.last(), Some(Item { kind: ItemKind::Reasoning { .. }, .. }))) {
+        if !(self.is_open && matches!(self.items.last(), Some(Item { kind: ItemKind::Reasoning { .. }, .. })))
+        {
             let encrypted = format!("{}-0", self.options.id);
             self.open_item("rs", ItemKind::Reasoning { text: String::new(), encrypted }, out);
         }
@@ -202,8 +213,12 @@ impl Writer {
         let index = Json::from(index as u64);
         self.send("response.output_item.added", [("item", shown), ("output_index", index.clone())], out);
         if let Some(part) = part {
-            let members =
-                [("content_index", 0_u64.into()), ("item_id", id.into()), ("output_index", index), ("part", part)];
+            let members = [
+                ("content_index", 0_u64.into()),
+                ("item_id", id.into()),
+                ("output_index", index),
+                ("part", part),
+            ];
             self.send("response.content_part.added", members, out);
         }
     }
@@ -280,7 +295,11 @@ impl Writer {
             ];
             self.send("response.content_part.done", members, out);
         }
-        self.send("response.output_item.done", [("item", item.json(false)), ("output_index", output_index)], out);
+        self.send(
+            "response.output_item.done",
+            [("item", item.json(false)), ("output_index", output_index)],
+            out,
+        );
     }
 
     /// Sends the last events.

@@ -76,7 +76,7 @@ impl Declared {
         let capabilities = context.profile.capabilities();
         let mut groups = vec![(None, tools)];
         if capabilities.mid_conversation_system
-            && let Some(Input::Items(items)) = input
+            && let Some(Input::List(items)) = input
         {
             groups.extend(items.iter().enumerate().filter_map(|(index, item)| match item {
                 Item::ToolSearchOutput(output) => Some((Some(index), output.tools.clone())),
