@@ -2,10 +2,10 @@
 //!
 //!     cargo run --release --bin speed -- tokenizer.json FILE...
 //!
-//! The first half of each file is encoded to warm up, then the second half in pieces of 32 KB; the table gives
-//! the median of the pieces' speeds, the best of five rounds, in MB/s by the processor's clock of the process (a
-//! machine that is busy with other work still slows all by the caches it takes). Ids are compared on the way.
-//! With more files of one kind, name the kind by the file.
+//! The first half of each file is encoded to warm up, then each piece of 32 KB of the second half once by each
+//! library in turn, so that no library has seen it before; the table gives the median of the pieces' speeds in
+//! MB/s, by the processor's clock of the process. (A machine that is busy with other work still slows all of
+//! them, by the caches it takes.) Ids are compared on the way.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,6 @@ use deepseek_codec::tokenizer::Tokenizer;
 use tokenizers_conformance::{BARE, reference};
 
 const PIECE: usize = 32 << 10;
-const ROUNDS: usize = 5;
 
 fn main() {
     let mut args = std::env::args().skip(1);
@@ -36,33 +35,47 @@ fn main() {
     let slow = reference(&file);
     println!("load: tokenizers {:.1} ms", (now() - start) * 1e3);
 
-    println!(
-        "| text | bytes a token | deepseek-codec | fastokens 0.3.5 | tokenizers 0.23.2 |\n| --- | --- | --- | --- | --- |"
-    );
+    println!("| text | bytes a token | deepseek-codec | fastokens 0.3.5 | tokenizers 0.23.2 |");
+    println!("| --- | --- | --- | --- | --- |");
     for path in args {
         let text = std::fs::read_to_string(&path).expect("the file is text");
         let pieces = pieces(&text);
         let (warm, fresh) = pieces.split_at(pieces.len() / 2);
-        let ids = |text: &str| numbers(&ours.encode_text(text));
+        for piece in warm {
+            std::hint::black_box((
+                ours.encode_text(piece),
+                fast.encode_ordinary(piece).expect("any text encodes"),
+            ));
+        }
+        let (mut codec, mut peer, mut hf) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut bytes, mut tokens) = (0, 0);
         for piece in fresh {
-            let expected = slow.encode_fast(*piece, false).expect("any text encodes").get_ids().to_vec();
-            assert!(
-                ids(piece) == expected && fast.encode_ordinary(piece).expect("any text encodes") == expected
-            );
+            let ids = timed(&mut codec, piece, || ours.encode_text(piece));
+            let other = timed(&mut peer, piece, || fast.encode_ordinary(piece).expect("any text encodes"));
+            let expected =
+                timed(&mut hf, piece, || slow.encode_fast(*piece, false).expect("any text encodes"));
+            assert!(numbers(&ids) == expected.get_ids() && other == expected.get_ids(), "ids differ");
+            bytes += piece.len();
+            tokens += ids.len();
         }
-        let (mut codec, mut peer) = (0.0_f64, 0.0_f64);
-        for _ in 0..ROUNDS {
-            codec = codec.max(median(warm, fresh, |text| ours.encode_text(text).len()));
-            peer =
-                peer.max(median(warm, fresh, |text| fast.encode_ordinary(text).map_or(0, |ids| ids.len())));
+        // Slow, and it would empty the caches for the others.
+        for piece in fresh.iter().take(6) {
+            let expected =
+                timed(&mut hf, piece, || slow.encode_fast(*piece, false).expect("any text encodes"));
+            assert!(numbers(&ours.encode_text(piece)) == expected.get_ids(), "ids differ");
         }
-        let few = &fresh[..fresh.len().min(8)];
-        let hf = median(&[], few, |text| slow.encode_fast(text, false).map_or(0, |ids| ids.len()));
-        let tokens: usize = fresh.iter().map(|piece| ours.encode_text(piece).len()).sum();
-        let bytes: usize = fresh.iter().map(|piece| piece.len()).sum();
         let name = Path::new(&path).file_stem().unwrap_or_default().to_string_lossy();
+        let (codec, peer, hf) = (median(codec), median(peer), median(hf));
         println!("| {name} | {:.2} | {codec:.0} | {peer:.0} | {hf:.1} |", bytes as f64 / tokens as f64);
     }
+}
+
+/// Runs an encoder, and notes its speed in MB/s.
+fn timed<T>(speeds: &mut Vec<f64>, piece: &str, encode: impl FnOnce() -> T) -> T {
+    let start = now();
+    let ids = std::hint::black_box(encode());
+    speeds.push(piece.len() as f64 / (now() - start) / 1e6);
+    ids
 }
 
 fn numbers(ids: &[TokenId]) -> Vec<u32> {
@@ -80,16 +93,7 @@ fn pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-fn median(warm: &[&str], fresh: &[&str], encode: impl Fn(&str) -> usize) -> f64 {
-    warm.iter().for_each(|piece| _ = std::hint::black_box(encode(piece)));
-    let mut speeds: Vec<f64> = fresh
-        .iter()
-        .map(|piece| {
-            let start = now();
-            std::hint::black_box(encode(piece));
-            piece.len() as f64 / (now() - start) / 1e6
-        })
-        .collect();
+fn median(mut speeds: Vec<f64>) -> f64 {
     speeds.sort_by(f64::total_cmp);
     speeds.get(speeds.len() / 2).copied().unwrap_or_default()
 }
