@@ -13,7 +13,7 @@ use super::memo::Memo;
 use super::pretokenize::first_len;
 use super::scan::{self, WINDOW};
 use super::tables::Tables;
-use super::words::Key;
+use super::words::{self, Key};
 use crate::token::TokenId;
 
 /// Takes the ids of a text in order.
@@ -208,9 +208,16 @@ impl<'t> Encoder<'t> {
             from = at + 1;
             let word = &text.as_bytes()[span.clone()];
             if word.len() > Key::LONGEST {
-                merged.clear();
-                encode_long(tables, word, merged);
-                sink.extend(merged);
+                let hash = words::hash(word);
+                match memo.recall_long(word, hash) {
+                    Some(ids) => sink.extend(ids),
+                    None => {
+                        merged.clear();
+                        encode_long(tables, word, hash, merged);
+                        memo.store_long(word, hash, merged);
+                        sink.extend(merged);
+                    }
+                }
                 continue;
             }
             let key = key_at(text.as_bytes(), span);
@@ -246,7 +253,7 @@ fn key_at(text: &[u8], span: Range<usize>) -> Key {
 #[inline(never)]
 fn encode_rare(tables: &Tables, key: Key, hash: u64, word: &[u8], out: &mut Vec<TokenId>) {
     if word.len() > Key::SHORT {
-        return encode_long(tables, word, out);
+        return encode_long(tables, word, words::hash(word), out);
     }
     match tables.words.find_short(key, hash) {
         Some(id) => out.push(TokenId(id)),
@@ -255,8 +262,8 @@ fn encode_rare(tables: &Tables, key: Key, hash: u64, word: &[u8], out: &mut Vec<
 }
 
 #[inline(never)]
-fn encode_long(tables: &Tables, word: &[u8], out: &mut Vec<TokenId>) {
-    match tables.words.find_long(tables, word) {
+fn encode_long(tables: &Tables, word: &[u8], hash: u64, out: &mut Vec<TokenId>) {
+    match tables.words.find_long(tables, word, hash) {
         Some(id) => out.push(TokenId(id)),
         None => bpe::merge(tables, word, out),
     }

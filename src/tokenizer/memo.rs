@@ -18,6 +18,7 @@ pub(super) struct Memo {
     /// The vocabulary's number: ids of another one would be wrong.
     owner: u64,
     entries: Box<[[Entry; 2]]>,
+    long: Box<[LongEntry]>,
 }
 
 #[derive(Clone, Copy)]
@@ -25,6 +26,30 @@ struct Entry {
     key: Key,
     /// Filled up with [`NONE`].
     ids: [TokenId; TOKENS],
+}
+
+/// A word too long for a key, as far as it fits.
+#[derive(Clone, Copy)]
+struct LongEntry {
+    /// The word's bytes, then zeros, then its length.
+    word: [u8; LONGEST + 1],
+    ids: [TokenId; LONG_TOKENS],
+}
+
+/// The longest word that is remembered, and the most tokens of one.
+const LONGEST: usize = 31;
+const LONG_TOKENS: usize = 8;
+const LONG_SLOTS: usize = 1 << 13;
+const LONG_EMPTY: LongEntry = LongEntry { word: [0; LONGEST + 1], ids: [NONE; LONG_TOKENS] };
+
+impl LongEntry {
+    /// A word with its length, unless it is too long.
+    fn word(bytes: &[u8]) -> Option<[u8; LONGEST + 1]> {
+        let mut word = [0; LONGEST + 1];
+        word[..LONGEST].get_mut(..bytes.len())?.copy_from_slice(bytes);
+        word[LONGEST] = bytes.len() as u8;
+        Some(word)
+    }
 }
 
 const EMPTY: Entry = Entry { key: Key::EMPTY, ids: [NONE; TOKENS] };
@@ -41,9 +66,14 @@ impl Memo {
             Some(mut memo) => {
                 memo.owner = owner;
                 memo.entries.fill([EMPTY; 2]);
+                memo.long.fill(LONG_EMPTY);
                 memo
             }
-            None => Self { owner, entries: vec![[EMPTY; 2]; SLOTS].into_boxed_slice() },
+            None => Self {
+                owner,
+                entries: vec![[EMPTY; 2]; SLOTS].into_boxed_slice(),
+                long: vec![LONG_EMPTY; LONG_SLOTS].into_boxed_slice(),
+            },
         }
     }
 
@@ -69,6 +99,26 @@ impl Memo {
         *older = *newer;
         *newer = Entry { key, ..EMPTY };
         for (id, token) in newer.ids.iter_mut().zip(tokens) {
+            *id = *token;
+        }
+    }
+
+    /// The tokens of a word that is too long for a key, if they are remembered.
+    pub(super) fn recall_long(&self, word: &[u8], hash: u64) -> Option<&[TokenId]> {
+        let entry = &self.long[hash as usize % LONG_SLOTS];
+        if LongEntry::word(word)? != entry.word {
+            return None;
+        }
+        let len = entry.ids.iter().take_while(|id| **id != NONE).count();
+        Some(&entry.ids[..len])
+    }
+
+    /// Remembers the tokens of a word that is too long for a key, if both fit.
+    pub(super) fn store_long(&mut self, word: &[u8], hash: u64, tokens: &[TokenId]) {
+        let Some(word) = LongEntry::word(word).filter(|_| tokens.len() <= LONG_TOKENS) else { return };
+        let entry = &mut self.long[hash as usize % LONG_SLOTS];
+        *entry = LongEntry { word, ..LONG_EMPTY };
+        for (id, token) in entry.ids.iter_mut().zip(tokens) {
             *id = *token;
         }
     }

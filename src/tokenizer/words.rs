@@ -147,9 +147,9 @@ impl WordTable {
         }
     }
 
-    /// The token of a word of more than [`Key::SHORT`] bytes.
-    pub(super) fn find_long(&self, tables: &Tables, word: &[u8]) -> Option<u32> {
-        let mut slot = table::slot(hash(word), self.long.len());
+    /// The token of a word of more than [`Key::SHORT`] bytes with this [`hash`].
+    pub(super) fn find_long(&self, tables: &Tables, word: &[u8], hash: u64) -> Option<u32> {
+        let mut slot = table::slot(hash, self.long.len());
         loop {
             let id = self.long[slot].checked_sub(1)?;
             if tables.token(id) == word {
@@ -160,7 +160,8 @@ impl WordTable {
     }
 }
 
-fn hash(word: &[u8]) -> u64 {
+/// The hash by which long words are looked up.
+pub(super) fn hash(word: &[u8]) -> u64 {
     let mut hash = word.len() as u64;
     let (chunks, rest) = word.as_chunks::<8>();
     for chunk in chunks {
