@@ -31,7 +31,7 @@ const CACHED: usize = 1 << 18;
 /// The first slot for a hash, by its upper bits.
 #[inline]
 pub(super) fn slot(hash: u64, len: usize) -> usize {
-    (u128::from(hash) * len as u128 >> 64) as usize
+    ((u128::from(hash) * len as u128) >> 64) as usize
 }
 
 /// The slot after one.
