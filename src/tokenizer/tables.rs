@@ -27,7 +27,6 @@ pub(super) enum Words {
     Every,
     /// Every token, because the vocabulary is known to merge each token's bytes to that token. It is known to be
     /// [proper](super::atoms) too.
-    #[cfg_attr(not(feature = "vocab"), expect(dead_code, reason = "said of the embedded vocabulary"))]
     Known,
     /// Those whose bytes merge to the token itself.
     Merged,
