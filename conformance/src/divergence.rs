@@ -1,6 +1,6 @@
 //! Documented divergences: where this project does not do what the reference does, and why.
 //!
-//! The reasons are data (`divergences.json`); which difference a reason explains is decided here, by id.
+//! The reasons are data (`fixtures/protocol/divergences.json`); which difference a reason explains is decided here, by id.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -27,7 +27,7 @@ pub struct Example {
 
 /// All documented divergences.
 pub fn all() -> Vec<Divergence> {
-    serde_json::from_str(include_str!("../divergences.json"))
+    serde_json::from_str(include_str!("../../fixtures/protocol/divergences.json"))
         .expect("divergences.json is a list of divergences")
 }
 
