@@ -115,12 +115,12 @@ pub(super) enum Mode {
     Reasoning { fresh: bool },
     /// Answer; `fresh` as above.
     Content { fresh: bool },
-    /// Before the JSON of a JSON answer.
-    BeforeJson,
+    /// Before the JSON of a JSON answer; `warned` of text there.
+    BeforeJson { warned: bool },
     /// Inside it.
     Json(JsonExtent),
     /// Behind it.
-    AfterJson,
+    AfterJson { warned: bool },
     /// Inside a tag, with what the tag stands in.
     Tag(TagReader, Box<Mode>),
     /// Inside a block, between calls.
@@ -141,7 +141,8 @@ pub(super) type Sink<'s> = &'s mut dyn FnMut(Event<'_>);
 
 impl Machine {
     fn new(plan: Plan) -> Self {
-        let answer = if plan.json { Mode::BeforeJson } else { Mode::Content { fresh: true } };
+        let answer =
+            if plan.json { Mode::BeforeJson { warned: false } } else { Mode::Content { fresh: true } };
         let mode = match plan.start {
             Start::Reasoning => Mode::Reasoning { fresh: true },
             Start::InReasoning => Mode::Reasoning { fresh: false },
@@ -168,6 +169,13 @@ impl Machine {
     fn unit(&mut self, unit: Unit<'_>, sink: Sink<'_>) {
         match unit {
             Unit::Text(text) => self.text(text, sink),
+            // Grounding tokens are part of what the model says.
+            Unit::Special(special) if Special::GROUNDING.contains(&special) => {
+                if matches!(self.mode, Mode::Tag(..)) {
+                    self.salvage_tag(sink);
+                }
+                self.text(special.spelling(), sink);
+            }
             Unit::Special(special) => {
                 self.special(special, sink);
                 self.at += special.spelling().len() as u64;
@@ -176,15 +184,15 @@ impl Machine {
     }
 
     fn foreign(&mut self, length: usize, sink: Sink<'_>) {
-        if !matches!(self.mode, Mode::Ended) {
-            self.release(sink);
-            self.warn(Kind::StraySpecial, sink);
-        }
+        self.leave_out(Kind::StraySpecial, sink);
         self.at += length as u64;
     }
 
     pub(super) fn warn(&self, kind: Kind, sink: Sink<'_>) {
-        sink(Event::Warning(OutputWarning { kind, at: self.at }));
+        // Nothing follows the stop, not even what is wrong with the tag that caused it.
+        if !matches!(self.mode, Mode::Ended) {
+            warn_at(kind, self.at, sink);
+        }
     }
 
     /// Takes text, which may pass through several modes.
@@ -208,64 +216,38 @@ impl Machine {
                 }
                 line_ends
             }
-            Mode::BeforeJson => {
-                if let Some(start) = JsonExtent::find_start(text) {
-                    if !text[..start].trim().is_empty() {
-                        self.warn(Kind::TextAroundJson, sink);
-                    }
-                    self.held = Held::default();
+            Mode::BeforeJson { .. } => match JsonExtent::find_start(text) {
+                None => self.held_back(text, sink),
+                Some(0) => {
+                    self.release(sink);
                     self.mode = Mode::Json(JsonExtent::default());
-                    return start;
+                    0
                 }
-                self.held = held_end(text);
-                text.len()
-            }
+                Some(start) => self.held_back(&text[..start], sink),
+            },
             Mode::Json(extent) => match extent.push(text) {
                 None => {
                     self.emit(text, self.at, sink);
                     text.len()
                 }
                 Some(end) => {
-                    self.mode = Mode::AfterJson;
+                    self.mode = Mode::AfterJson { warned: false };
                     self.emit(&text[..end], self.at, sink);
                     end
                 }
             },
-            Mode::AfterBlock if text.trim_start().is_empty() => {
-                self.held = Held::default();
-                text.len()
+            Mode::AfterBlock => self.held_back(text, sink),
+            Mode::Tag(reader, _) => {
+                let (tag, taken) = reader.push(text);
+                if let Some(tag) = tag {
+                    self.leave_tag(|machine| machine.tag(tag, sink));
+                } else if taken < text.len() {
+                    self.leave_tag(|machine| machine.warn(Kind::TooLarge, sink));
+                }
+                taken
             }
-            Mode::AfterBlock => {
-                let blank = text.len() - text.trim_start().len();
-                // Only `<` may still be the beginning of a tag.
-                if Held::OPEN.contains(&&text[blank..]) {
-                    self.held = held_end(text);
-                    return text.len();
-                }
-                self.warn(Kind::TextAfterCalls, sink);
-                self.mode = Mode::Content { fresh: false };
-                let released = std::mem::take(&mut self.held);
-                self.emit(Held::OPEN[released.open], self.at - released.open as u64, sink);
-                blank
-            }
-            Mode::Tag(reader, _) => match reader.push(text) {
-                None if reader.is_too_long() => {
-                    self.warn(Kind::TooLarge, sink);
-                    self.leave_tag();
-                    text.len()
-                }
-                None => text.len(),
-                Some((tag, taken)) => {
-                    let Mode::Tag(_, outer) = std::mem::replace(&mut self.mode, Mode::Ended) else {
-                        return taken;
-                    };
-                    self.mode = *outer;
-                    self.tag(tag, sink);
-                    taken
-                }
-            },
             Mode::Reasoning { .. } | Mode::Content { .. } | Mode::StringValue => self.held_back(text, sink),
-            Mode::AfterJson | Mode::Block { .. } | Mode::Call | Mode::HeldValue { .. } => {
+            Mode::AfterJson { .. } | Mode::Block { .. } | Mode::Call | Mode::HeldValue { .. } => {
                 self.held_back(text, sink)
             }
         }
@@ -349,11 +331,24 @@ impl Machine {
                     call.body.push_str(text);
                 }
             }
-            Mode::Block { warned } if !*warned && !text.trim().is_empty() => {
-                *warned = true;
-                self.warn(Kind::TextInMarkup, sink);
+            Mode::Block { warned } | Mode::BeforeJson { warned } | Mode::AfterJson { warned } => {
+                if !*warned && blank(text) < text.len() {
+                    *warned = true;
+                    let is_block = matches!(self.mode, Mode::Block { .. });
+                    let kind = if is_block { Kind::TextInMarkup } else { Kind::TextAroundJson };
+                    warn_at(kind, at + blank(text) as u64, sink);
+                }
             }
-            _ => {}
+            Mode::AfterBlock => {
+                let blank = blank(text);
+                if blank < text.len() {
+                    let at = at + blank as u64;
+                    warn_at(Kind::TextAfterCalls, at, sink);
+                    self.mode = Mode::Content { fresh: false };
+                    self.emit(&text[blank..], at, sink);
+                }
+            }
+            Mode::Json(_) | Mode::Tag(..) | Mode::Ended => {}
         }
     }
 
@@ -370,7 +365,7 @@ impl Machine {
         if let Matched::Stop(index) = matched {
             let sequence = self.stops.sequence(index).to_owned();
             if self.plan.keep_stop {
-                sink(Event::Content { text: &sequence, at });
+                sink(Event::Content { text: &sequence, at: self.stops.at() });
             }
             self.end(StopReason::StopSequence, Some(&sequence), sink);
         }
@@ -394,24 +389,20 @@ impl Machine {
                 self.finish(Finish::Stop, sink);
             }
             Special::ThinkEnd => self.think_end(sink),
-            special if Special::GROUNDING.contains(&special) => {
-                self.release(sink);
-                if let Mode::Reasoning { fresh } | Mode::Content { fresh } = &mut self.mode {
-                    *fresh = false;
-                }
-                self.plain(special.spelling(), self.at, sink);
-            }
-            _ => {
-                self.release(sink);
-                self.warn(Kind::StraySpecial, sink);
-            }
+            _ => self.leave_out(Kind::StraySpecial, sink),
         }
+    }
+
+    /// Leaves out a special token. What stands around it is not joined by that.
+    fn leave_out(&mut self, kind: Kind, sink: Sink<'_>) {
+        self.release(sink);
+        self.flush_stops(sink);
+        self.warn(kind, sink);
     }
 
     fn think_end(&mut self, sink: Sink<'_>) {
         let Mode::Reasoning { .. } = self.mode else {
-            self.release(sink);
-            self.warn(Kind::ExtraThinkEnd, sink);
+            self.leave_out(Kind::ExtraThinkEnd, sink);
             if let Mode::Content { fresh } = &mut self.mode {
                 *fresh = false;
             }
@@ -422,7 +413,8 @@ impl Machine {
             self.release(sink);
         }
         self.held = Held::default();
-        self.mode = if self.plan.json { Mode::BeforeJson } else { Mode::Content { fresh: true } };
+        self.mode =
+            if self.plan.json { Mode::BeforeJson { warned: false } } else { Mode::Content { fresh: true } };
     }
 
     /// Markup begins: what was held in front of it belongs to it.
@@ -453,25 +445,28 @@ impl Machine {
             return;
         }
         let outer = std::mem::replace(&mut self.mode, Mode::Ended);
-        self.mode = Mode::Tag(TagReader::new(closing), Box::new(outer));
+        self.mode = Mode::Tag(TagReader::new(closing, self.at), Box::new(outer));
     }
 
-    fn leave_tag(&mut self) {
-        if let Mode::Tag(_, outer) = std::mem::replace(&mut self.mode, Mode::Ended) {
-            self.mode = *outer;
-        }
+    /// Leaves a tag for what it stands in. Warnings of `act` are about the place where the tag begins.
+    fn leave_tag(&mut self, act: impl FnOnce(&mut Self)) -> Option<TagReader> {
+        let Mode::Tag(reader, outer) = std::mem::replace(&mut self.mode, Mode::Ended) else { return None };
+        self.mode = *outer;
+        let at = std::mem::replace(&mut self.at, reader.at());
+        act(self);
+        self.at = at;
+        Some(reader)
     }
 
     /// A special token cuts a tag short.
     fn salvage_tag(&mut self, sink: Sink<'_>) {
-        let Mode::Tag(reader, outer) = std::mem::replace(&mut self.mode, Mode::Ended) else { return };
-        self.mode = *outer;
-        self.warn(Kind::MalformedTag, sink);
-        let (tag, text) = reader.salvage();
-        if tag == Tag::Unknown {
+        let reader = self.leave_tag(|machine| machine.warn(Kind::MalformedTag, sink));
+        let Some((tag, text)) = reader.and_then(TagReader::salvage) else { return };
+        self.tag(tag, sink);
+        // Without a call there is no value that the text could belong to.
+        if !matches!(self.mode, Mode::HeldValue { .. }) {
             return;
         }
-        self.tag(tag, sink);
         let held = held_end(&text);
         self.plain(&text[..text.len() - held.len()], self.at, sink);
         self.held = held;
@@ -533,8 +528,7 @@ impl Machine {
             return;
         }
         if matches!(self.mode, Mode::Tag(..)) {
-            self.warn(Kind::MalformedTag, sink);
-            self.leave_tag();
+            self.leave_tag(|machine| machine.warn(Kind::MalformedTag, sink));
         }
         self.release(sink);
         self.flush_stops(sink);
@@ -563,6 +557,15 @@ impl Machine {
             sink(Event::Stop { reason, sequence });
         }
     }
+}
+
+fn warn_at(kind: Kind, at: u64, sink: Sink<'_>) {
+    sink(Event::Warning(OutputWarning { kind, at }));
+}
+
+/// The length of the blanks that `text` begins with.
+fn blank(text: &str) -> usize {
+    text.len() - text.trim_start().len()
 }
 
 /// The end of `text` that may belong to markup behind it.

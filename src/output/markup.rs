@@ -41,41 +41,50 @@ const IS_JSON: &str = "\" string=\"false\">";
 /// The text of a tag while it arrives.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TagReader {
+    /// Without the blanks in front.
     text: String,
     /// Whether the tag began with `</`.
     closing: bool,
+    /// Where the tag begins in the output's text.
+    at: u64,
 }
 
 impl TagReader {
-    pub(super) const fn new(closing: bool) -> Self {
-        Self { text: String::new(), closing }
+    pub(super) const fn new(closing: bool, at: u64) -> Self {
+        Self { text: String::new(), closing, at }
     }
 
-    /// Takes more text. Returns the tag and how much of `text` belongs to it, once it is complete.
-    pub(super) fn push(&mut self, text: &str) -> Option<(Tag, usize)> {
+    pub(super) const fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Takes more text. Returns the tag once it is complete, and how much of `text` was taken: without a tag, all
+    /// unless the tag is too long.
+    pub(super) fn push(&mut self, text: &str) -> (Option<Tag>, usize) {
         let before = self.text.len();
-        self.text.push_str(text);
+        let start = if before == 0 { text.len() - text.trim_start().len() } else { 0 };
+        let room = MAX_TAG_BYTES - before;
+        let end = text.len().min(start + room);
+        let end = (start..=end).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(start);
+        self.text.push_str(&text[start..end]);
         // A terminator may have begun before this text.
         let from = before.saturating_sub(IS_JSON.len());
         let from = (0..=from).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(0);
-        let (tag, end) = self.complete(from)?;
-        Some((tag, end.saturating_sub(before)))
-    }
-
-    pub(super) fn is_too_long(&self) -> bool {
-        self.text.len() > MAX_TAG_BYTES
+        match self.complete(from) {
+            Some((tag, end)) => (Some(tag), start + end.saturating_sub(before)),
+            None => (None, end),
+        }
     }
 
     /// The complete tag and where it ends, looking for its end from `from` on.
     fn complete(&self, from: usize) -> Option<(Tag, usize)> {
-        let name = self.text.trim_start();
-        let lead = self.text.len() - name.len();
+        let name = self.text.as_str();
         if self.closing {
             let end = self.text[from..].find('>')? + from;
             return Some((end_tag(self.text[..end].trim()), end + 1));
         }
         if name.starts_with(PARAMETER) {
-            let start = lead + PARAMETER.len();
+            let start = PARAMETER.len();
             let from = from.max(start.min(self.text.len()));
             // The value of the name may have begun just before; its end cannot stand before its start.
             let (at, form, length) = [(IS_STRING, ValueForm::String), (IS_JSON, ValueForm::Json)]
@@ -86,7 +95,7 @@ impl TagReader {
             return Some((Tag::Parameter { name, form }, at + length));
         }
         if name.starts_with(INVOKE) {
-            let start = lead + INVOKE.len();
+            let start = INVOKE.len();
             let from = from.max(start.min(self.text.len()));
             let at = self.text[from..].find("\">")? + from;
             return Some((Tag::Invoke(self.text[start..at].to_owned()), at + 2));
@@ -103,15 +112,10 @@ impl TagReader {
     }
 
     /// What can be made of a tag that a special token cuts short, and the text behind it.
-    pub(super) fn salvage(self) -> (Tag, String) {
-        let text = self.text.trim_start();
-        if let Some(rest) = text.strip_prefix(PARAMETER)
-            && let Some((name, value)) = rest.split_once("\">")
-        {
-            let tag = Tag::Parameter { name: name.to_owned(), form: ValueForm::Unknown };
-            return (tag, value.to_owned());
-        }
-        (Tag::Unknown, String::new())
+    pub(super) fn salvage(self) -> Option<(Tag, String)> {
+        let (name, value) = self.text.strip_prefix(PARAMETER)?.split_once("\">")?;
+        let tag = Tag::Parameter { name: name.to_owned(), form: ValueForm::Unknown };
+        Some((tag, value.to_owned()))
     }
 }
 

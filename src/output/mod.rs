@@ -31,6 +31,8 @@
 //! | other text in place of parameters | the call ends incomplete |
 //! | the end of the output inside a call | the call ends incomplete |
 //! | other special tokens in text | left out, but for grounding tokens, which stay as spelled |
+//!
+//! A warning about a tag names the place where the tag begins.
 
 mod arguments;
 mod call;

@@ -67,6 +67,11 @@ impl StopMatcher {
         std::str::from_utf8(&self.patterns[index].text).unwrap_or_default()
     }
 
+    /// Where the sequence that ended began.
+    pub(super) const fn at(&self) -> u64 {
+        self.held_at
+    }
+
     /// Takes a piece of text that begins at `at`, and passes on what is no part of a sequence.
     pub(super) fn push(&mut self, text: &str, at: u64, pass: &mut dyn FnMut(&str, u64)) -> Matched {
         let before = self.held.len();
@@ -86,6 +91,7 @@ impl StopMatcher {
                 if safe > 0 {
                     pass(&self.held[..safe], self.held_at);
                 }
+                self.held_at += safe as u64;
                 self.held.clear();
                 return Matched::Stop(number);
             }

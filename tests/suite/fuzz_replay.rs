@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub(crate) mod outputs;
 pub(crate) mod properties;
 
 /// The target's inputs with their names, in order.
@@ -31,6 +32,22 @@ fn parse_json() {
     for (name, data) in inputs("parse_json") {
         println!("{name}");
         properties::parse_json(&data);
+    }
+}
+
+#[test]
+fn parse_output() {
+    for (name, data) in inputs("parse_output") {
+        println!("{name}");
+        outputs::parse_output(&data);
+    }
+}
+
+#[test]
+fn round_trip() {
+    for (name, data) in inputs("round_trip") {
+        println!("{name}");
+        outputs::round_trip_bytes(&data);
     }
 }
 

@@ -13,4 +13,5 @@ mod golden;
 mod hostile;
 mod injection;
 mod lenient;
+mod output;
 mod tokenizer;
