@@ -27,7 +27,7 @@ fn messages() {
 
 fn run_file(api: Api) {
     let divergences = fixture::json(DIVERGENCES);
-    let divergences = divergences.get("divergences").and_then(Json::as_array).unwrap();
+    let divergences = divergences.as_array().unwrap();
     let golden =
         |divergence: &Json| divergence.get("golden").and_then(Json::as_array).unwrap_or_default().to_vec();
     let divergent: Vec<Json> = divergences.iter().flat_map(golden).collect();
