@@ -109,6 +109,8 @@ pub struct Stream {
     /// Reasoning that came as text, whose tokens are counted at the end.
     reasoning_text: String,
     started: bool,
+    /// Whether the last event was sent.
+    closed: bool,
     warnings: Vec<OutputWarning>,
 }
 
@@ -122,19 +124,19 @@ enum Writer {
 /// Log probabilities of tokens whose text has not been passed on yet.
 #[derive(Debug, Clone, Default)]
 struct Logprobs {
-    /// Where each token's text begins, and its entry; ascending.
-    waiting: std::collections::VecDeque<(u64, Json)>,
+    /// Where each token's text begins and ends, and its entry; ascending.
+    waiting: std::collections::VecDeque<(u64, u64, Json)>,
     /// Bytes of text before the next token.
     at: u64,
 }
 
 impl Logprobs {
-    /// The entries of the tokens that begin before `end`; entries before `start` belong to markup.
+    /// The entries of the tokens that begin before `end`, without those that end before `start`: they are markup.
     fn take(&mut self, start: u64, end: u64) -> Vec<Json> {
         let mut taken = Vec::new();
-        while self.waiting.front().is_some_and(|&(at, _)| at < end) {
-            if let Some((at, entry)) = self.waiting.pop_front()
-                && at >= start
+        while self.waiting.front().is_some_and(|&(from, ..)| from < end) {
+            if let Some((_, to, entry)) = self.waiting.pop_front()
+                && to > start
             {
                 taken.push(entry);
             }
@@ -172,6 +174,7 @@ impl Lowered {
             thinks: self.conversation.thinking.is_on(),
             reasoning_text: String::new(),
             started: false,
+            closed: false,
             warnings: Vec::new(),
         }
     }
@@ -196,14 +199,17 @@ impl Stream {
             return;
         }
         self.start(out);
-        self.usage.completion += u64::from(self.tokenizer.special_role(id) != Some(Special::Eos));
-        if self.parser.is_reasoning() && self.tokenizer.special_role(id) != Some(Special::ThinkEnd) {
+        let role = self.tokenizer.special_role(id);
+        self.usage.completion += u64::from(role != Some(Special::Eos));
+        if self.parser.is_reasoning() && !matches!(role, Some(Special::Eos | Special::ThinkEnd)) {
             *self.usage.reasoning.get_or_insert(0) += 1;
         }
         if let Some(logprob) = logprob {
             let entry = logprob_json(&self.tokenizer, id, logprob);
-            let pending = self.detokenizer.pending().len() as u64;
-            self.logprobs.waiting.push_back((self.logprobs.at + pending.min(1), entry));
+            // A token that goes on with a character begins inside it.
+            let from = self.logprobs.at + (self.detokenizer.pending().len() as u64).min(1);
+            let bytes = self.tokenizer.token_bytes(id).map_or(0, <[u8]>::len) as u64;
+            self.logprobs.waiting.push_back((from, from + bytes.max(1), entry));
         }
         let Self { parser, tokenizer, detokenizer, writer, logprobs, usage, warnings, .. } = self;
         let mut length = 0;
@@ -246,6 +252,9 @@ impl Stream {
 
     /// Ends the response: the engine stopped generating. Does nothing more if the output ended before.
     pub fn finish(&mut self, finish: Finish, out: &mut Vec<Chunk>) {
+        if std::mem::replace(&mut self.closed, true) {
+            return;
+        }
         self.start(out);
         let Self {
             parser,
@@ -267,8 +276,12 @@ impl Stream {
         });
         let ended = parser.has_ended();
         let mut stop = None;
+        // Reasoning that came as ids has been counted.
+        let counts = !reasoning_text.is_empty();
         let mut sink = |event: Event<'_>| {
-            if let Event::Reasoning { text, .. } = &event {
+            if let Event::Reasoning { text, .. } = &event
+                && counts
+            {
                 reasoning_text.push_str(text);
             }
             match event {
@@ -307,9 +320,12 @@ impl Stream {
         }
     }
 
-    /// Ends the response with an error of the engine.
+    /// Ends the response with an error of the engine. Nothing is sent after it.
     pub fn fail(&mut self, message: &str, out: &mut Vec<Chunk>) {
         self.start(out);
+        if std::mem::replace(&mut self.closed, true) {
+            return;
+        }
         let common = Common { usage: self.usage, logprobs: Vec::new(), out };
         match &mut self.writer {
             Writer::Chat(writer) => writer.fail(message, common),
@@ -327,10 +343,11 @@ impl Stream {
         }
     }
 
-    /// Whether the output has ended, so that an engine can stop. [`Stream::finish`] is still to be called.
+    /// Whether the output has ended, so that an engine can stop. [`Stream::finish`] is still to be called, unless
+    /// [`Stream::fail`] was.
     #[must_use]
     pub const fn has_ended(&self) -> bool {
-        self.parser.has_ended()
+        self.closed || self.parser.has_ended()
     }
 
     /// The complete response so far.

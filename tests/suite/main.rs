@@ -14,4 +14,5 @@ mod hostile;
 mod injection;
 mod lenient;
 mod output;
+mod stream;
 mod tokenizer;

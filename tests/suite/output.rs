@@ -128,7 +128,7 @@ fn damage() -> impl Strategy<Value = Damage> {
     ]
 }
 
-fn damaged() -> impl Strategy<Value = String> {
+pub(crate) fn damaged() -> impl Strategy<Value = String> {
     (well_formed(), prop::collection::vec(damage(), 0..4)).prop_map(|(mut pieces, damages)| {
         for damage in damages {
             let count = pieces.len();
