@@ -102,111 +102,57 @@ fn triples(digits: u64) -> u64 {
     starts
 }
 
-#[cfg(target_arch = "x86_64")]
-pub(super) use self::sse2::masks;
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = ONES << 7;
 
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) use self::words::masks;
-
-#[cfg(test)]
-pub(super) use self::words::masks as word_masks;
-
-/// With the vector instructions that every x86-64 processor has.
-#[cfg(target_arch = "x86_64")]
-mod sse2 {
-    use std::arch::x86_64::{
-        __m128i, _mm_add_epi8, _mm_cmpeq_epi8, _mm_cmpgt_epi8, _mm_movemask_epi8, _mm_or_si128,
-        _mm_set_epi64x, _mm_set1_epi8,
-    };
-
-    use super::{Masks, WINDOW};
-
-    #[expect(unsafe_code, reason = "the intrinsics are unsafe to call without their target feature")]
-    pub(in super::super) fn masks(window: &[u8; WINDOW]) -> Masks {
-        // SAFETY: SSE2 belongs to x86-64.
-        unsafe { sse2_masks(window) }
-    }
-
-    #[target_feature(enable = "sse2")]
-    fn sse2_masks(window: &[u8; WINDOW]) -> Masks {
-        let mut masks = Masks::default();
-        let (chunks, _) = window.as_chunks::<16>();
-        for (place, chunk) in chunks.iter().enumerate() {
-            let (low, high) = chunk.split_at(8);
-            let word = |half: &[u8]| half.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
-            add(&mut masks, _mm_set_epi64x(word(high), word(low)), 16 * place);
-        }
-        masks
-    }
-
-    #[target_feature(enable = "sse2")]
-    fn add(masks: &mut Masks, bytes: __m128i, shift: usize) {
-        let letter = within(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), b'a', b'z');
-        let digit = within(bytes, b'0', b'9');
-        let graphic = within(bytes, 0x21, 0x7E);
-        let control_space = within(bytes, b'\t', b'\r');
-        let blank = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x20));
-        let line_feed = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x0A));
-        let line_end = _mm_or_si128(line_feed, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x0D)));
-        let bits = |mask: __m128i| u64::from(_mm_movemask_epi8(mask) as u16) << shift;
-        let (letters, digits) = (bits(letter), bits(digit));
-        masks.letters |= letters;
-        masks.digits |= digits;
-        masks.punctuation |= bits(graphic) & !(letters | digits);
-        masks.spaces |= bits(_mm_or_si128(control_space, blank));
-        masks.line_ends |= bits(line_end);
+/// The masks of a window: eight bytes at a time in plain 64-bit words. Vector instructions save 4 % of an encoding's
+/// instructions on x86-64 and no measurable time, which is not worth their `unsafe`.
+pub(super) fn masks(window: &[u8; WINDOW]) -> Masks {
+    let mut masks = Masks::default();
+    let (words, _) = window.as_chunks::<8>();
+    for (place, word) in words.iter().enumerate() {
+        let all = u64::from_le_bytes(*word);
+        let word = all & !HIGH;
+        let ascii = !all & HIGH;
+        let letter = within(word | (ONES << 5), b'a', b'z');
+        let digit = within(word, b'0', b'9');
+        let blank = within(word, b' ', b' ');
+        let bits = |mask: u64| gather(mask & ascii) << (8 * place);
+        masks.letters |= bits(letter);
+        masks.digits |= bits(digit);
+        masks.punctuation |= bits(within(word, 0x21, 0x7E) & !letter & !digit);
+        masks.spaces |= bits(within(word, b'\t', b'\r') | blank);
+        masks.line_ends |= bits(within(word, b'\n', b'\n') | within(word, b'\r', b'\r'));
         masks.blanks |= bits(blank);
-        masks.non_ascii |= bits(bytes);
+        masks.non_ascii |= gather(all & HIGH) << (8 * place);
     }
-
-    /// Which bytes lie in a range of ASCII.
-    #[target_feature(enable = "sse2")]
-    fn within(bytes: __m128i, first: u8, last: u8) -> __m128i {
-        // Moves the range to the lowest signed numbers, so that one comparison does.
-        let moved = _mm_add_epi8(bytes, _mm_set1_epi8(0x80_u8.wrapping_sub(first) as i8));
-        let below = _mm_set1_epi8((0x80_u8.wrapping_add(last - first + 1)) as i8);
-        _mm_cmpgt_epi8(below, moved)
-    }
+    masks
 }
 
-/// With plain 64-bit words, eight bytes at a time.
-#[cfg(any(test, not(target_arch = "x86_64")))]
-mod words {
-    use super::{Masks, WINDOW};
+/// The high bit of each byte that lies in a range of ASCII; all bytes must be ASCII.
+fn within(word: u64, first: u8, last: u8) -> u64 {
+    let from = |byte: u8| word + ONES * u64::from(0x80 - byte);
+    from(first) & !from(last + 1) & HIGH
+}
 
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = ONES << 7;
+/// The high bits of eight bytes as the lowest eight bits.
+fn gather(mask: u64) -> u64 {
+    ((mask >> 7).wrapping_mul(0x0102_0408_1020_4080)) >> 56
+}
 
-    pub(in super::super) fn masks(window: &[u8; WINDOW]) -> Masks {
-        let mut masks = Masks::default();
-        let (words, _) = window.as_chunks::<8>();
-        for (place, word) in words.iter().enumerate() {
-            let all = u64::from_le_bytes(*word);
-            let word = all & !HIGH;
-            let ascii = !all & HIGH;
-            let letter = within(word | (ONES << 5), b'a', b'z');
-            let digit = within(word, b'0', b'9');
-            let blank = within(word, b' ', b' ');
-            let bits = |mask: u64| gather(mask & ascii) << (8 * place);
-            masks.letters |= bits(letter);
-            masks.digits |= bits(digit);
-            masks.punctuation |= bits(within(word, 0x21, 0x7E) & !letter & !digit);
-            masks.spaces |= bits(within(word, b'\t', b'\r') | blank);
-            masks.line_ends |= bits(within(word, b'\n', b'\n') | within(word, b'\r', b'\r'));
-            masks.blanks |= bits(blank);
-            masks.non_ascii |= gather(all & HIGH) << (8 * place);
-        }
-        masks
+/// The masks of a window, byte by byte: the slow twin.
+#[cfg(test)]
+pub(super) fn slow_masks(window: &[u8; WINDOW]) -> Masks {
+    let mut masks = Masks::default();
+    for (place, byte) in window.iter().enumerate() {
+        let bit = |is: bool| u64::from(is) << place;
+        masks.letters |= bit(byte.is_ascii_alphabetic());
+        masks.digits |= bit(byte.is_ascii_digit());
+        masks.punctuation |= bit(byte.is_ascii_punctuation());
+        masks.spaces |= bit(matches!(byte, b'\t'..=b'\r' | b' '));
+        masks.line_ends |= bit(matches!(byte, b'\r' | b'\n'));
+        masks.blanks |= bit(*byte == b' ');
+        masks.non_ascii |= bit(!byte.is_ascii());
     }
-
-    /// The high bit of each byte that lies in a range of ASCII; all bytes must be ASCII.
-    fn within(word: u64, first: u8, last: u8) -> u64 {
-        let from = |byte: u8| word + ONES * u64::from(0x80 - byte);
-        from(first) & !from(last + 1) & HIGH
-    }
-
-    /// The high bits of eight bytes as the lowest eight bits.
-    fn gather(mask: u64) -> u64 {
-        ((mask >> 7).wrapping_mul(0x0102_0408_1020_4080)) >> 56
-    }
+    masks
 }
