@@ -2,9 +2,7 @@
 //!
 //! Prompts contain JSON (tool schemas, arguments), so its bytes are part of the model's input. [`Json`] does not
 //! depend on which features of `serde_json` some other crate of the build turned on: key order is always the
-//! order of the text, and numbers are written by this module ([`Style`]). Only the last digit of floats with more
-//! than 15 digits does: the official conversion reads such floats quickly and not always as the nearest double, and
-//! so does this module, unless the build turns on `float_roundtrip` or `arbitrary_precision`.
+//! order of the text, floats are read as the nearest double, and numbers are written by this module ([`Style`]).
 
 use std::fmt;
 
