@@ -138,7 +138,9 @@ fn gather_chat(dialect: Dialect, chunks: &[Chunk]) -> Value {
         let data = data(chunk);
         assert_eq!(data["object"], "chat.completion.chunk");
         for key in ["id", "created", "model", "system_fingerprint"] {
-            whole[key] = data[key].clone();
+            if let Some(value) = data.get(key) {
+                whole[key] = value.clone();
+            }
         }
         if !data["usage"].is_null() {
             assert!(whole.get("usage").is_none(), "usage twice");

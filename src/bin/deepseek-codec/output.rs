@@ -48,7 +48,10 @@ pub(crate) fn run(
     for chunk in chunks {
         push(&mut stream, chunk, &mut events)?;
     }
-    stream.finish(finish, &mut events);
+    match job.get("finish").and_then(|finish| finish.get("error")).and_then(Json::as_str) {
+        Some(error) => stream.fail(error, &mut events),
+        None => stream.finish(finish, &mut events),
+    }
     let events = events.iter().filter(|chunk| chunk.data != "[DONE]").map(event_json).collect();
     Ok(Output {
         members: [("events".to_owned(), Json::Array(events)), ("response".to_owned(), stream.response())],

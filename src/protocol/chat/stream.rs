@@ -9,6 +9,7 @@
 //! | last delta | `content` empty | empty |
 //! | `refusal` | absent | null |
 //! | calls of a complete message | with `index` | without |
+//! | `system_fingerprint` | null if there is none | absent if there is none |
 
 use crate::json::{Json, Object};
 use crate::output::{Event, Plan, Start, StopReason};
@@ -51,8 +52,10 @@ impl Writer {
         head.push_str(&options.created.to_string());
         head.push_str(",\"model\":");
         push_string(&mut head, &lowered.model);
-        head.push_str(",\"system_fingerprint\":");
-        head.push_str(&Json::from(options.system_fingerprint.as_deref()).to_string());
+        if let Some(fingerprint) = fingerprint(&options) {
+            head.push_str(",\"system_fingerprint\":");
+            head.push_str(&fingerprint.to_string());
+        }
         let thinks = lowered.conversation.thinking.is_on();
         Self {
             call_ids: CallIds::new(options.seed),
@@ -302,7 +305,9 @@ impl Writer {
         if let Some(usage) = self.usage {
             members.insert("usage", self.usage_json(usage));
         }
-        members.insert("system_fingerprint", self.options.system_fingerprint.as_deref().into());
+        if let Some(fingerprint) = fingerprint(&self.options) {
+            members.insert("system_fingerprint", fingerprint);
+        }
         members.into()
     }
 
@@ -318,4 +323,10 @@ impl Writer {
         members.insert("function", function);
         members.into()
     }
+}
+
+/// What the engine is, unless nothing says it. OpenAI's schema knows no null here.
+fn fingerprint(options: &StreamOptions) -> Option<Json> {
+    let fingerprint = options.system_fingerprint.as_deref();
+    (fingerprint.is_some() || options.dialect == Dialect::Deepseek).then(|| fingerprint.into())
 }

@@ -1,9 +1,14 @@
-//! Events of a Messages stream, and the complete response. Both dialects send the same.
+//! Events of a Messages stream, and the complete response.
+//!
+//! | | `deepseek` dialect | `vendor` dialect |
+//! | --- | --- | --- |
+//! | `service_tier` in the usage of `message_delta` | `standard` | absent |
+//! | tokens of reasoning | not told | `output_tokens_details.thinking_tokens` in usage, when they are known |
 
 use crate::json::{Json, Object};
 use crate::output::{Event, StopReason};
-use crate::protocol::Lowered;
 use crate::protocol::stream::{CallIds, Chunk, Common, StreamOptions, Usage, push_string};
+use crate::protocol::{Dialect, Lowered};
 
 /// Writes events and keeps what the complete response needs.
 #[derive(Debug, Clone)]
@@ -26,6 +31,8 @@ enum Block {
     Thinking(String),
     ToolUse { id: String, name: String, input: String },
 }
+
+const SERVICE_TIER: &str = "standard";
 
 impl Writer {
     pub(in crate::protocol) fn new(lowered: &Lowered, options: StreamOptions) -> Self {
@@ -144,8 +151,11 @@ impl Writer {
         self.close_block(common.out);
         let (reason, sequence) = self.stop_json();
         let delta = Json::from([("stop_reason", reason), ("stop_sequence", sequence)]);
-        let data =
-            Json::from([("type", "message_delta".into()), ("delta", delta), ("usage", self.usage_json())]);
+        let mut usage = self.usage_json();
+        if self.options.dialect == Dialect::Deepseek {
+            usage.insert("service_tier", SERVICE_TIER.into());
+        }
+        let data = Json::from([("type", "message_delta".into()), ("delta", delta), ("usage", usage.into())]);
         common.out.push(Chunk { event: Some("message_delta"), data: data.to_string() });
         common
             .out
@@ -174,18 +184,25 @@ impl Writer {
         (reason.into(), sequence.as_deref().into())
     }
 
-    fn usage_json(&self) -> Json {
-        Json::from([
+    fn usage_json(&self) -> Object {
+        let mut members = Object::from([
             ("input_tokens", self.usage.prompt.saturating_sub(self.usage.cached).into()),
             ("cache_creation_input_tokens", 0_u64.into()),
             ("cache_read_input_tokens", self.usage.cached.into()),
             ("output_tokens", self.usage.completion.into()),
-            ("service_tier", "standard".into()),
-        ])
+        ]);
+        if self.options.dialect == Dialect::Vendor
+            && let Some(reasoning) = self.usage.reasoning
+        {
+            members.insert("output_tokens_details", [("thinking_tokens", reasoning.into())].into());
+        }
+        members
     }
 
     /// The complete response.
     pub(in crate::protocol) fn response(&self) -> Json {
+        let mut usage = self.usage_json();
+        usage.insert("service_tier", SERVICE_TIER.into());
         let (reason, sequence) = self.stop_json();
         let content = self.blocks.iter().map(|block| match block {
             Block::Text(text) => Json::from([("type", "text".into()), ("text", text.as_str().into())]),
@@ -210,7 +227,7 @@ impl Writer {
             ("content", Json::Array(content.collect())),
             ("stop_reason", reason),
             ("stop_sequence", sequence),
-            ("usage", self.usage_json()),
+            ("usage", usage.into()),
         ])
     }
 }

@@ -1,6 +1,7 @@
 //! The Responses object: what a response says beside its output.
 
 use crate::json::{Json, Object};
+use crate::protocol::Dialect;
 use crate::protocol::stream::{StreamOptions, Usage, single};
 
 use super::tools::tool_json;
@@ -9,7 +10,9 @@ use crate::protocol::wire::EffortField;
 
 /// The members of the object in their order, with the output empty.
 pub(super) fn base(options: &StreamOptions, model: &str, echo: &Echo) -> Object {
-    let tools = echo.tools.iter().filter_map(tool_json).collect();
+    let is_vendor = options.dialect == Dialect::Vendor;
+    let tools = echo.tools.iter().filter_map(tool_json);
+    let tools = if is_vendor { tools.map(without_nulls).collect() } else { tools.collect() };
     let mut members = Object::from([
         ("id", options.id.as_str().into()),
         ("object", "response".into()),
@@ -37,19 +40,22 @@ pub(super) fn base(options: &StreamOptions, model: &str, echo: &Echo) -> Object 
         ("service_tier", "default".into()),
         ("store", false.into()),
         ("temperature", single(echo.temperature.unwrap_or(1.0))),
-        ("text", text(echo.text.as_ref())),
+        ("text", text(echo.text.as_ref(), is_vendor)),
         ("tool_choice", tool_choice(echo.tool_choice.as_ref())),
         ("tools", Json::Array(tools)),
         ("top_logprobs", u32::from(echo.top_logprobs.unwrap_or(0)).into()),
         ("top_p", single(echo.top_p.unwrap_or(1.0))),
         ("truncation", "disabled".into()),
-        ("usage", Json::Null),
     ]);
+    if !is_vendor {
+        members.insert("usage", Json::Null);
+    }
     // OpenAI's schema knows no null here.
     if let Some(user) = &echo.user {
         members.insert("user", user.as_str().into());
     }
-    members.insert("metadata", Json::Object(Object::new()));
+    let metadata = echo.metadata.as_ref().filter(|metadata| is_vendor && matches!(metadata, Json::Object(_)));
+    members.insert("metadata", metadata.cloned().unwrap_or_else(|| Object::new().into()));
     members
 }
 
@@ -64,7 +70,20 @@ fn reasoning(reasoning: Option<&Reasoning>) -> Json {
     Json::from([("effort", effort), ("summary", summary.into())])
 }
 
-fn text(text: Option<&TextConfig>) -> Json {
+/// A tool or a format without the nulls that OpenAI's schema does not know.
+fn without_nulls(json: Json) -> Json {
+    let Json::Object(members) = json else { return json };
+    let is_namespace = members.get("tools").is_some();
+    let members = members.into_iter().filter_map(|(key, value)| match (key.as_str(), value) {
+        // Its schema requires one.
+        ("description", Json::Null) if is_namespace => Some((key, "".into())),
+        ("description" | "execution" | "search_context_size", Json::Null) => None,
+        (_, value) => Some((key, value)),
+    });
+    Json::Object(members.collect())
+}
+
+fn text(text: Option<&TextConfig>, is_vendor: bool) -> Json {
     let format = match text.map(|text| &text.format) {
         Some(FormatField::Format(TextFormat::JsonObject)) => Json::from([("type", "json_object".into())]),
         Some(FormatField::Format(TextFormat::JsonSchema(format))) => Json::from([
@@ -79,6 +98,7 @@ fn text(text: Option<&TextConfig>) -> Json {
         }
         _ => Json::from([("type", "text".into())]),
     };
+    let format = if is_vendor { without_nulls(format) } else { format };
     let mut members = Object::from([("format", format)]);
     // OpenAI's schema knows no null here.
     if let Some(verbosity) = text.and_then(|text| text.verbosity.as_deref()) {
@@ -110,10 +130,14 @@ fn tool_choice(choice: Option<&ToolChoice>) -> Json {
     }
 }
 
-pub(super) fn usage(usage: Usage) -> Json {
+pub(super) fn usage(usage: Usage, dialect: Dialect) -> Json {
+    let mut input = Object::from([("cached_tokens", usage.cached.into())]);
+    if dialect == Dialect::Vendor {
+        input.insert("cache_write_tokens", 0_u64.into());
+    }
     Json::from([
         ("input_tokens", usage.prompt.into()),
-        ("input_tokens_details", [("cached_tokens", usage.cached.into())].into()),
+        ("input_tokens_details", input.into()),
         ("output_tokens", usage.completion.into()),
         ("output_tokens_details", [("reasoning_tokens", usage.reasoning.unwrap_or(0).into())].into()),
         ("total_tokens", (usage.prompt + usage.completion).into()),

@@ -1,4 +1,12 @@
-//! Events of a Responses stream, and the complete response. Both dialects send the same.
+//! Events of a Responses stream, and the complete response.
+//!
+//! | | `deepseek` dialect | `vendor` dialect |
+//! | --- | --- | --- |
+//! | `usage` before the end | null | absent |
+//! | `input_tokens_details` | `cached_tokens` | `cache_write_tokens` too: 0 |
+//! | `completed_at` | of every response that ended | only of a completed one, as its description says |
+//! | `metadata` | empty | the request's |
+//! | settings of tools and of the answer's form that the request lacks | null | absent where null is not allowed |
 
 use std::collections::HashMap;
 
@@ -6,7 +14,7 @@ use crate::conversation::ToolKind;
 use crate::json::{Json, Object};
 use crate::output::{Event, StopReason};
 use crate::protocol::stream::{CallIds, Chunk, Common, StreamOptions, Usage, push_string};
-use crate::protocol::{Echo as AnyEcho, Lowered};
+use crate::protocol::{Dialect, Echo as AnyEcho, Lowered};
 
 use super::custom_input::CustomInput;
 use super::object;
@@ -337,8 +345,10 @@ impl Writer {
 
     fn end(&mut self, status: &str, usage: Usage) {
         self.base.insert("status", status.into());
-        self.base.insert("completed_at", self.options.created.into());
-        self.base.insert("usage", object::usage(usage));
+        if status == COMPLETED || self.options.dialect == Dialect::Deepseek {
+            self.base.insert("completed_at", self.options.created.into());
+        }
+        self.base.insert("usage", object::usage(usage, self.options.dialect));
     }
 
     /// The complete response.
