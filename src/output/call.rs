@@ -124,7 +124,7 @@ impl Machine {
             }
         }
         let Some(call) = self.call.take() else { return };
-        self.mode = Mode::Block { warned: false };
+        self.mode = if self.in_block { Mode::Block { warned: false } } else { Mode::AfterBlock };
         if call.silent {
             return;
         }

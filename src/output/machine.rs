@@ -5,7 +5,7 @@ use crate::token::Special;
 use super::arguments;
 use super::call::Call;
 use super::json_extent::JsonExtent;
-use super::markup::{Tag, TagReader, ValueForm};
+use super::markup::{TagReader, ValueForm};
 use super::spelling::{SpellingLexer, Unit};
 use super::stop::{Matched, StopMatcher};
 use super::{Event, Finish, OutputWarning, OutputWarningKind as Kind, Plan, Start, StopReason};
@@ -47,13 +47,13 @@ impl Parser {
     /// Takes text without token borders, in which special tokens are spelled.
     pub fn spelled(&mut self, text: &str, sink: &mut dyn FnMut(Event<'_>)) {
         let machine = &mut self.machine;
-        self.spelling.push(text, &mut |unit| machine.unit(unit, sink));
+        self.spelling.push(text, &mut |unit| machine.spelled(unit, sink));
     }
 
     /// Ends the output. Does nothing if it has ended.
     pub fn finish(&mut self, finish: Finish, sink: &mut dyn FnMut(Event<'_>)) {
         let machine = &mut self.machine;
-        self.spelling.flush(&mut |unit| machine.unit(unit, sink));
+        self.spelling.flush(&mut |unit| machine.spelled(unit, sink));
         machine.finish(finish, sink);
     }
 
@@ -81,30 +81,32 @@ pub(super) struct Machine {
     pub(super) plan: Plan,
     pub(super) mode: Mode,
     /// The end of the text so far that markup may belong to.
-    held: Held,
+    pub(super) held: Held,
     stops: StopMatcher,
     /// Bytes of text before what is read now, spellings of special tokens included.
-    at: u64,
+    pub(super) at: u64,
     pub(super) calls: usize,
     /// Whether a call was completed.
     pub(super) has_calls: bool,
     /// Whether a call ended incomplete.
     pub(super) has_cut_call: bool,
-    blocks: usize,
+    pub(super) blocks: usize,
+    /// Whether a block is open.
+    pub(super) in_block: bool,
     pub(super) call: Option<Call>,
 }
 
 /// The end of a text that may belong to markup behind it: line ends, then `<` or `</`.
 #[derive(Debug, Clone, Copy, Default)]
-struct Held {
-    line_ends: usize,
-    open: usize,
+pub(super) struct Held {
+    pub(super) line_ends: usize,
+    pub(super) open: usize,
 }
 
 impl Held {
     const OPEN: [&'static str; 3] = ["", "<", "</"];
 
-    const fn len(self) -> usize {
+    pub(super) const fn len(self) -> usize {
         self.line_ends + self.open
     }
 }
@@ -162,7 +164,22 @@ impl Machine {
             has_calls: false,
             has_cut_call: false,
             blocks,
+            in_block: blocks > 0,
             call: None,
+        }
+    }
+
+    /// Takes a unit of text without token borders. A value or a JSON answer may well be about special tokens, such
+    /// as a file with `</think>` in it: there, only markup and the end of the turn are more than text.
+    fn spelled(&mut self, unit: Unit<'_>, sink: Sink<'_>) {
+        match unit {
+            Unit::Special(special)
+                if !matches!(special, Special::Dsml | Special::Eos)
+                    && matches!(self.mode, Mode::StringValue | Mode::HeldValue { .. } | Mode::Json(_)) =>
+            {
+                self.text(special.spelling(), sink);
+            }
+            unit => self.unit(unit, sink),
         }
     }
 
@@ -242,7 +259,7 @@ impl Machine {
                 if let Some(tag) = tag {
                     self.leave_tag(|machine| machine.tag(tag, sink));
                 } else if taken < text.len() {
-                    self.leave_tag(|machine| machine.warn(Kind::TooLarge, sink));
+                    self.give_up_tag(Kind::TooLarge, sink);
                 }
                 taken
             }
@@ -285,7 +302,7 @@ impl Machine {
     }
 
     /// Takes what was held: no markup came behind it.
-    fn release(&mut self, sink: Sink<'_>) {
+    pub(super) fn release(&mut self, sink: Sink<'_>) {
         let held = std::mem::take(&mut self.held);
         self.release_line_ends(held, held.line_ends, sink);
         if held.open > 0 {
@@ -294,7 +311,7 @@ impl Machine {
     }
 
     /// Takes the first `count` line ends of `held`, which ends at the place reached.
-    fn release_line_ends(&mut self, held: Held, count: usize, sink: Sink<'_>) {
+    pub(super) fn release_line_ends(&mut self, held: Held, count: usize, sink: Sink<'_>) {
         const LINE_ENDS: &str = "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n";
         let mut at = self.at - held.len() as u64;
         let mut left = count;
@@ -307,7 +324,7 @@ impl Machine {
     }
 
     /// Takes text that is certainly no markup.
-    fn plain(&mut self, text: &str, at: u64, sink: Sink<'_>) {
+    pub(super) fn plain(&mut self, text: &str, at: u64, sink: Sink<'_>) {
         match &mut self.mode {
             Mode::Reasoning { .. } => sink(Event::Reasoning { text, at }),
             Mode::Content { .. } => self.emit(text, at, sink),
@@ -372,7 +389,7 @@ impl Machine {
     }
 
     /// The answer pauses here: no stop sequence goes on behind it.
-    fn flush_stops(&mut self, sink: Sink<'_>) {
+    pub(super) fn flush_stops(&mut self, sink: Sink<'_>) {
         self.stops.flush(&mut |text, at| sink(Event::Content { text, at }));
     }
 
@@ -417,118 +434,12 @@ impl Machine {
             if self.plan.json { Mode::BeforeJson { warned: false } } else { Mode::Content { fresh: true } };
     }
 
-    /// Markup begins: what was held in front of it belongs to it.
-    fn markup(&mut self, sink: Sink<'_>) {
-        let held = std::mem::take(&mut self.held);
-        let closing = held.open == 2;
-        match &mut self.mode {
-            Mode::Tag(..) => {
-                self.held = held;
-                self.salvage_tag(sink);
-                self.markup(sink);
-                return;
-            }
-            Mode::Reasoning { .. } if !closing => self.warn(Kind::UnendedReasoning, sink),
-            Mode::Content { .. } | Mode::Json(_) => self.flush_stops(sink),
-            Mode::StringValue | Mode::HeldValue { .. } => {
-                // A value that ends without its tag does not own the line end in front of the next one.
-                let line_ends = if closing { held.line_ends } else { held.line_ends.saturating_sub(1) };
-                self.release_line_ends(held, line_ends, sink);
-                if !closing {
-                    self.warn(Kind::MissingClose, sink);
-                }
-                self.end_value(sink);
-            }
-            _ => {}
-        }
-        if matches!(self.mode, Mode::Ended) {
-            return;
-        }
-        let outer = std::mem::replace(&mut self.mode, Mode::Ended);
-        self.mode = Mode::Tag(TagReader::new(closing, self.at), Box::new(outer));
-    }
-
-    /// Leaves a tag for what it stands in. Warnings of `act` are about the place where the tag begins.
-    fn leave_tag(&mut self, act: impl FnOnce(&mut Self)) -> Option<TagReader> {
-        let Mode::Tag(reader, outer) = std::mem::replace(&mut self.mode, Mode::Ended) else { return None };
-        self.mode = *outer;
-        let at = std::mem::replace(&mut self.at, reader.at());
-        act(self);
-        self.at = at;
-        Some(reader)
-    }
-
-    /// A special token cuts a tag short.
-    fn salvage_tag(&mut self, sink: Sink<'_>) {
-        let reader = self.leave_tag(|machine| machine.warn(Kind::MalformedTag, sink));
-        let Some((tag, text)) = reader.and_then(TagReader::salvage) else { return };
-        self.tag(tag, sink);
-        // Without a call there is no value that the text could belong to.
-        if !matches!(self.mode, Mode::HeldValue { .. }) {
-            return;
-        }
-        let held = held_end(&text);
-        self.plain(&text[..text.len() - held.len()], self.at, sink);
-        self.held = held;
-    }
-
-    /// A complete tag, in the mode of what it stands in.
-    fn tag(&mut self, tag: Tag, sink: Sink<'_>) {
-        match tag {
-            Tag::Block => {
-                self.close_call(sink);
-                self.open_block(sink);
-            }
-            Tag::Invoke(name) => {
-                self.close_call(sink);
-                if !matches!(self.mode, Mode::Block { .. }) {
-                    self.warn(Kind::MissingBlock, sink);
-                }
-                self.open_call(&name, sink);
-            }
-            Tag::Parameter { name, form } => self.open_value(&name, form, sink),
-            Tag::EndParameter => {
-                // The value has ended already, at the tag's beginning.
-                if self.call.is_none() {
-                    self.warn(Kind::StrayMarkup, sink);
-                }
-            }
-            Tag::EndInvoke => {
-                if self.call.is_some() {
-                    self.end_call(true, sink);
-                } else {
-                    self.warn(Kind::StrayMarkup, sink);
-                }
-            }
-            Tag::EndBlock => {
-                self.close_call(sink);
-                if matches!(self.mode, Mode::Block { .. }) {
-                    self.mode = Mode::AfterBlock;
-                } else if !matches!(self.mode, Mode::Ended) {
-                    self.warn(Kind::StrayMarkup, sink);
-                }
-            }
-            Tag::Unknown => self.warn(Kind::MalformedTag, sink),
-        }
-    }
-
-    fn open_block(&mut self, sink: Sink<'_>) {
-        match self.mode {
-            Mode::Ended => return,
-            Mode::Block { .. } => self.warn(Kind::MissingClose, sink),
-            _ if self.blocks > 0 => self.warn(Kind::SecondBlock, sink),
-            _ => {}
-        }
-        self.blocks += 1;
-        self.mode = Mode::Block { warned: false };
-    }
-
     fn finish(&mut self, finish: Finish, sink: Sink<'_>) {
         if matches!(self.mode, Mode::Ended) {
             return;
         }
         if matches!(self.mode, Mode::Tag(..)) {
-            self.leave_tag(|machine| machine.warn(Kind::MalformedTag, sink));
+            self.give_up_tag(Kind::MalformedTag, sink);
         }
         self.release(sink);
         self.flush_stops(sink);
@@ -569,7 +480,7 @@ fn blank(text: &str) -> usize {
 }
 
 /// The end of `text` that may belong to markup behind it.
-fn held_end(text: &str) -> Held {
+pub(super) fn held_end(text: &str) -> Held {
     let (rest, open) = match text.as_bytes() {
         [.., b'<', b'/'] => (&text[..text.len() - 2], 2),
         [.., b'<'] => (&text[..text.len() - 1], 1),

@@ -20,10 +20,11 @@
 //! | a call outside a block | a call |
 //! | a block or call while no tools are offered | left out |
 //! | a second block | further calls |
-//! | text after a block | answer |
+//! | text after a block, or after a call outside a block | answer |
 //! | text between calls, or between the parameters of a call | left out |
 //! | a call of an unknown tool | a call: its caller can say that there is no such tool |
-//! | a parameter that is not closed before the next tag | ends there, without the line end in front of the tag |
+//! | a parameter that is not closed by its own tag | ends at the next tag, without the line end in front of that |
+//! | the end of a parameter where none is open, or twice | left out |
 //! | a call or block that is not closed | ends where the next begins |
 //! | a parameter without `string="…"` | its JSON value if it is JSON, else a string |
 //! | a `string="false"` value that is not JSON | a string |
@@ -31,6 +32,7 @@
 //! | other text in place of parameters | the call ends incomplete |
 //! | the end of the output inside a call | the call ends incomplete |
 //! | other special tokens in text | left out, but for grounding tokens, which stay as spelled |
+//! | spellings of them in text without token borders | the same, but text in a value and in a JSON answer |
 //!
 //! A warning about a tag names the place where the tag begins.
 
@@ -42,6 +44,7 @@ mod markup;
 mod plan;
 mod spelling;
 mod stop;
+mod tags;
 #[cfg(test)]
 mod tests;
 

@@ -43,6 +43,11 @@ fn faults() {
         (format!("Hello{block}"), "Hello f({\"a\": \"x\"}) ToolCalls", &[]),
         ("a</think>b".into(), "ab End", &["extra_think_end"]),
         (format!("a{CALL}"), "a f({\"a\": \"x\"}) ToolCalls", &["missing_block"]),
+        (
+            format!("a{CALL}b{CALL}{END}c"),
+            "a f({\"a\": \"x\"})b f({\"a\": \"x\"})c ToolCalls",
+            &["missing_block", "text_after_calls", "missing_block", "stray_markup", "text_after_calls"],
+        ),
         (format!("{block}{block}"), " f({\"a\": \"x\"}) f({\"a\": \"x\"}) ToolCalls", &["second_block"]),
         (format!("{block}\n\nDone."), " f({\"a\": \"x\"})Done. ToolCalls", &["text_after_calls"]),
         (
@@ -51,7 +56,21 @@ fn faults() {
             &["text_in_markup", "text_in_markup"],
         ),
         (body("").replace("\"f\"", "\"g\""), " g({}) ToolCalls", &["unknown_tool"]),
-        (value(" string=\"true\">x\n"), " f({\"a\": \"x\\n\"}) ToolCalls", &[]),
+        (value(" string=\"true\">x\n"), " f({\"a\": \"x\"}) ToolCalls", &["missing_close"]),
+        (value(" string=\"true\">x\n\n"), " f({\"a\": \"x\\n\"}) ToolCalls", &["missing_close"]),
+        (value(" string=\"true\">x\n</#parameter>"), " f({\"a\": \"x\\n\"}) ToolCalls", &[]),
+        (value(" string=\"true\">x\n</#param>"), " f({\"a\": \"x\\n\"}) ToolCalls", &["malformed_tag"]),
+        (
+            value(" string=\"true\">x</#parameter></#parameter>"),
+            " f({\"a\": \"x\"}) ToolCalls",
+            &["stray_markup"],
+        ),
+        (body("</#parameter>"), " f({}) ToolCalls", &["stray_markup"]),
+        (
+            format!("{BLOCK}<#invoke name=\"f\"><#parameter name=\"a\" string=\"true\">x\n{END}"),
+            " f({\"a\": \"x\"}) ToolCalls",
+            &["missing_close", "missing_close"],
+        ),
         (
             format!(
                 "{BLOCK}<#invoke name=\"f\"><#parameter name=\"a\" string=\"true\">x\n<#parameter name=\"b\" string=\"true\">y</#parameter></#invoke>{END}"
@@ -76,6 +95,11 @@ fn faults() {
             &["cut_call"],
         ),
         ("a<｜User｜>b".into(), "ab End", &["stray_special"]),
+        (
+            value(" string=\"true\">a</think>b<｜User｜></#parameter>"),
+            " f({\"a\": \"a</think>b<｜User｜>\"}) ToolCalls",
+            &[],
+        ),
         ("a<｜ref｜>b<｜/ref｜>".into(), "a<｜ref｜>b<｜/ref｜> End", &[]),
         ("a</#invoke>b".into(), "ab End", &["stray_markup"]),
         ("a<#b>c".into(), "ac End", &["malformed_tag"]),
