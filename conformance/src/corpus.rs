@@ -1,10 +1,12 @@
 //! JSON text inside prompts: numbers and strings of all kinds, through tool schemas and call arguments, byte for
 //! byte.
 
+use deepseek_codec::protocol::Api;
+
 use crate::body::Node;
 use crate::generate::{Dice, json, text};
 use crate::object;
-use crate::outcome::{Api, Difference};
+use crate::outcome::Difference;
 use crate::run::Sides;
 
 /// Values in one request.

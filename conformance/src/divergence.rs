@@ -2,10 +2,11 @@
 //!
 //! The reasons are data (`fixtures/protocol/divergences.json`); which difference a reason explains is decided here, by id.
 
+use deepseek_codec::protocol::Api;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::outcome::{Accepted, Api, Difference, Outcome, Refusal};
+use crate::outcome::{Accepted, Difference, Outcome, Refusal};
 
 /// One documented divergence.
 #[derive(Debug, Clone, Deserialize)]

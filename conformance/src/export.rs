@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use deepseek_codec::protocol::Api;
 use serde_json::{Value, json};
 
 use crate::generate::case;
-use crate::outcome::{Api, Outcome, Refusal};
+use crate::outcome::{Outcome, Refusal};
 use crate::run::{Sides, explained};
 
 /// Longest request and prompt that are written, in bytes.
@@ -37,7 +38,7 @@ pub fn write(sides: &Sides, seed: u64, count: u64, folder: &Path) -> Result<(), 
             }
             number += 3;
         }
-        fs::write(folder.join(format!("{}.jsonl", api.name())), lines).map_err(explain)?;
+        fs::write(folder.join(format!("{}.jsonl", api.as_str())), lines).map_err(explain)?;
     }
     Ok(())
 }
@@ -84,7 +85,7 @@ fn line(sides: &Sides, seed: u64, number: u64, written: u64) -> Option<String> {
     // Values change when they are read and written: numbers beyond 64 bits, repeated keys. Such bodies stay text.
     let text = request.to_string();
     let kept = text == body;
-    let mut line = json!({ "id": format!("generated/{number}"), "protocol": case.api.name() });
+    let mut line = json!({ "id": format!("generated/{number}"), "protocol": case.api.as_str() });
     if kept {
         line["request"] = request;
     } else {

@@ -1,27 +1,7 @@
 //! What a side makes of a request, in a form that can be compared.
 
-use serde::Serialize;
+use deepseek_codec::protocol::Sampling;
 use serde_json::{Value, json};
-
-/// The API that a request is written for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Api {
-    Chat,
-    Responses,
-    Messages,
-}
-
-impl Api {
-    pub const ALL: [Self; 3] = [Self::Chat, Self::Responses, Self::Messages];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Chat => "chat",
-            Self::Responses => "responses",
-            Self::Messages => "messages",
-        }
-    }
-}
 
 /// The result of one request on one side.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,17 +36,6 @@ pub struct Accepted {
     pub stops: Vec<String>,
     /// Token ids, where the run tokenizes this case.
     pub ids: Option<Vec<u32>>,
-}
-
-/// Sampling parameters as resolved.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Sampling {
-    pub max_tokens: Option<u32>,
-    pub temperature: f32,
-    pub top_p: f32,
-    pub logprobs: bool,
-    pub top_logprobs: Option<u8>,
-    pub seed: Option<u64>,
 }
 
 /// One way in which two outcomes differ.
@@ -146,11 +115,9 @@ impl Accepted {
 
     /// The result keys of a fixture line.
     pub fn to_json(&self) -> Value {
-        let mut sampling = json!(self.sampling);
-        sampling["constraint"] = match &self.constraint {
-            Some((kind, schema)) => json!({ "kind": kind, "schema": schema }),
-            None => Value::Null,
-        };
+        let Sampling { max_tokens, temperature, top_p, logprobs, top_logprobs, seed, n: _ } = self.sampling;
+        let constraint = self.constraint.as_ref();
+        let constraint = constraint.map(|(kind, schema)| json!({ "kind": kind, "schema": schema }));
         json!({
             "status": 200,
             "prompt": self.prompt,
@@ -158,7 +125,15 @@ impl Accepted {
             "images": self.images.len(),
             "thinking": self.thinking,
             "stream": self.stream,
-            "sampling": sampling,
+            "sampling": {
+                "max_tokens": max_tokens,
+                "temperature": temperature,
+                "top_p": top_p,
+                "logprobs": logprobs,
+                "top_logprobs": top_logprobs,
+                "seed": seed,
+                "constraint": constraint,
+            },
             "stops": self.stops,
             "ids": self.ids,
         })

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use deepseek_codec::protocol::{Api, Sampling};
 use deepseek_recipe::anthropic::MessagesRequest;
 use deepseek_recipe::openai::{ChatCompletionRequest, ResponsesRequest};
 use deepseek_recipe::request::{ConversationRequest, ConversionOptions, ModelVersion, ProtocolRequest};
@@ -12,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokenizers::Tokenizer;
 
-use crate::outcome::{Accepted, Api, Outcome, Refusal, Sampling};
+use crate::outcome::{Accepted, Outcome, Refusal};
 
 /// Ids that V4.1 names anew, spelled as the reference spells them.
 const V41_SYSTEM: u64 = 128_799;
@@ -118,6 +119,8 @@ impl Reference {
                 logprobs: inference.logprobs,
                 top_logprobs: inference.top_logprobs,
                 seed: inference.seed,
+                // More are refused.
+                n: 1,
             },
             constraint: inference
                 .output_constraint

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use deepseek_codec::protocol::Api;
+
 use crate::divergence;
 use crate::errors::KINDS;
-use crate::outcome::Api;
 use crate::run::{Class, Plan, Totals};
 
 /// Counts of one row: one API and model.
@@ -45,7 +46,7 @@ pub fn markdown(totals: &Totals, plan: Plan) -> String {
     out.push_str("| API | model | generated | equal: accepted | equal: refused | equal: unreadable | divergent | unexplained |\n");
     out.push_str("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
     for ((api, model), row) in &rows {
-        row.write(api.name(), model, &mut out);
+        row.write(api.as_str(), model, &mut out);
     }
     all.write("all", "", &mut out);
     let _ = writeln!(out, "\nToken ids compared for {} accepted requests.\n", totals.tokenized);

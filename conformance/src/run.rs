@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use deepseek_codec::protocol::Api;
+
 use crate::body::Node;
 use crate::divergence::{Differing, explain_lenient, explain_strict, is_left_to_chance};
 use crate::errors::kind_of;
 use crate::generate::{Case, case};
-use crate::outcome::{Api, Difference, Outcome, Refusal};
+use crate::outcome::{Difference, Outcome, Refusal};
 use crate::reference::Reference;
 use crate::shrink::shrink;
 use crate::subject::Subject;
@@ -249,7 +251,7 @@ fn signature(api: Api, policy: &str, differences: &[Difference]) -> String {
             field => field.to_owned(),
         })
         .collect();
-    format!("{policy} {}: {}", api.name(), fields.join(", "))
+    format!("{policy} {}: {}", api.as_str(), fields.join(", "))
 }
 
 /// The kind of a summarised refusal, or the start of its message.

@@ -3,10 +3,10 @@
 use deepseek_codec::constraint::Constraint;
 use deepseek_codec::conversation::{Image, ImageDetail, ImageSource};
 use deepseek_codec::model::{PROFILES, Profile};
-use deepseek_codec::protocol::{self, Lowered, Options, Policy, Warning};
+use deepseek_codec::protocol::{self, Api, Lowered, Options, Policy, Warning};
 use deepseek_codec::tokenizer::Tokenizer;
 
-use crate::outcome::{Accepted, Api, Outcome, Refusal, Sampling};
+use crate::outcome::{Accepted, Outcome, Refusal};
 
 /// `deepseek-codec` under both policies, with the tokenizers of all profiles.
 pub struct Subject {
@@ -37,11 +37,6 @@ impl Subject {
     }
 
     fn run(&self, api: Api, body: &str, options: &Options, tokenize: bool) -> (Outcome, Vec<Warning>) {
-        let api = match api {
-            Api::Chat => protocol::Api::Chat,
-            Api::Responses => protocol::Api::Responses,
-            Api::Messages => protocol::Api::Messages,
-        };
         match protocol::lower(api, body.as_bytes(), options) {
             Ok(lowered) => {
                 let outcome = Outcome::Accepted(Box::new(self.accepted(&lowered, tokenize)));
@@ -64,7 +59,6 @@ impl Subject {
             .display_specials()
             .map(|(start, end, special)| (start, end, special.spelling().to_owned()))
             .collect();
-        let sampling = &lowered.sampling;
         Accepted {
             model: lowered.profile.name().to_owned(),
             special,
@@ -73,14 +67,7 @@ impl Subject {
             thinking: lowered.conversation.thinking.is_on(),
             stream: lowered.stream,
             include_usage: lowered.include_usage,
-            sampling: Sampling {
-                max_tokens: sampling.max_tokens,
-                temperature: sampling.temperature,
-                top_p: sampling.top_p,
-                logprobs: sampling.logprobs,
-                top_logprobs: sampling.top_logprobs,
-                seed: sampling.seed,
-            },
+            sampling: lowered.sampling,
             constraint: Constraint::of(&lowered.conversation)
                 .map(|constraint| (constraint.kind().to_owned(), constraint.schema_text())),
             stops: lowered.stops.clone(),

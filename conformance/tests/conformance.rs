@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use conformance::outcome::Api;
 use conformance::reference::Reference;
 use conformance::run::{Plan, Sides, run};
 use conformance::{corpus, divergence, golds, report};
+use deepseek_codec::protocol::Api;
 
 /// Both sides; with token ids where the environment names a tokenizer file.
 fn sides() -> Sides {
@@ -47,7 +47,7 @@ fn divergences() {
     let ids: BTreeSet<&str> = documented.iter().map(|divergence| divergence.id.as_str()).collect();
     assert_eq!(ids, divergence::ids().collect());
     for divergence::Divergence { id, policy, example, .. } in &documented {
-        let api = Api::ALL.into_iter().find(|api| api.name() == example.protocol).unwrap();
+        let api = Api::by_name(&example.protocol).unwrap();
         let explained = conformance::run::explained(&sides, api, &example.request.to_string(), policy);
         assert_eq!(explained, Some(id.as_str()));
     }

@@ -21,7 +21,6 @@ use std::fmt;
 
 use crate::conversation::{Conversation, Image};
 use crate::prompt::Prompt;
-use crate::token::Special;
 use crate::tokenizer::{LoadError, Tokenizer, Vocabulary};
 
 /// A list of special tokens by role and id, under their usual spelling or those given.
@@ -177,8 +176,3 @@ impl PartialEq for Profile {
 }
 
 impl Eq for Profile {}
-
-/// The marker that opens the next assistant turn.
-const fn thinking_marker(on: bool) -> Special {
-    if on { Special::ThinkStart } else { Special::ThinkEnd }
-}

@@ -3,6 +3,7 @@ use crate::conversation::{
     AssistantMessage, Call, Content, Effort, Message, Part, Score, Thinking, Tool, ToolChoice,
 };
 use crate::json::{Json, Object};
+use crate::token::Special;
 
 fn user(text: &str) -> Message {
     Message::User { content: text.into() }

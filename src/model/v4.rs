@@ -5,7 +5,6 @@
 
 use crate::conversation::{
     AssistantMessage, Call, Content, Conversation, Effort, Image, Message, ResponseFormat, Thinking,
-    ToolChoice,
 };
 use crate::json::Style;
 use crate::prompt::{Prompt, Source};
@@ -14,9 +13,9 @@ use crate::tokenizer::Vocabulary;
 
 use super::wording::{
     estimate, write_assistant_text, write_content, write_response_format, write_tool_instructions,
-    write_tool_result, write_tools, write_tools_end,
+    write_tool_result, write_tools, write_tools_end, write_turn_start,
 };
-use super::{Capabilities, Dsml, Profile, TopP, thinking_marker};
+use super::{Capabilities, Dsml, Profile, TopP};
 
 pub(super) const PRO: Profile = Profile {
     name: "DeepSeek-V4-Pro",
@@ -202,15 +201,8 @@ fn render(profile: &Profile, conversation: &Conversation) -> Prompt {
         after_result = matches!(turn, Turn::Tool { .. });
     }
 
-    prompt.begin(Source::Turn);
     let continues = matches!(turns.last(), Some((_, Turn::Assistant { message, .. })) if message.prefix);
-    if !continues {
-        prompt.push_special(Special::Assistant);
-        prompt.push_special(thinking_marker(conversation.thinking.is_on()));
-    }
-    if conversation.tool_choice == ToolChoice::Required && conversation.offers_tools() {
-        profile.dsml.open_block(&mut prompt);
-    }
+    write_turn_start(&mut prompt, &profile.dsml, conversation, continues);
     prompt
 }
 

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 
 use crate::conversation::{
     AssistantMessage, Content, Conversation, Effort, Image, Message, ResponseFormat, Thinking, Tool,
-    ToolChoice,
 };
 use crate::json::{Json, Style};
 use crate::prompt::{Prompt, Source};
@@ -16,9 +15,9 @@ use crate::tokenizer::Vocabulary;
 
 use super::wording::{
     estimate, write_assistant_text, write_content, write_response_format, write_tool_instructions,
-    write_tool_result, write_tools, write_tools_end,
+    write_tool_result, write_tools, write_tools_end, write_turn_start,
 };
-use super::{Capabilities, Dsml, Profile, TopP, thinking_marker};
+use super::{Capabilities, Dsml, Profile, TopP};
 
 pub(super) const FLASH: Profile = Profile {
     name: "DeepSeek-V4.1-Flash",
@@ -233,14 +232,8 @@ fn render(profile: &Profile, conversation: &Conversation) -> Prompt {
         }
         in_user_turn = matches!(turn, Turn::User(_) | Turn::Tool { .. });
     }
-    prompt.begin(Source::Turn);
-    if !matches!(turns.last(), Some((_, Turn::Assistant(AssistantMessage { prefix: true, .. })))) {
-        prompt.push_special(Special::Assistant);
-        prompt.push_special(thinking_marker(conversation.thinking.is_on()));
-    }
-    if conversation.tool_choice == ToolChoice::Required && conversation.offers_tools() {
-        profile.dsml.open_block(&mut prompt);
-    }
+    let continues = matches!(turns.last(), Some((_, Turn::Assistant(message))) if message.prefix);
+    write_turn_start(&mut prompt, &profile.dsml, conversation, continues);
     prompt
 }
 

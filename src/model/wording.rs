@@ -1,8 +1,8 @@
 //! Wording that the versions share: tool prompts, and assistant text with its grounding tokens.
 
-use crate::conversation::{Content, Conversation, Part, Tool};
+use crate::conversation::{Content, Conversation, Part, Tool, ToolChoice};
 use crate::json::{Json, Style, write_string};
-use crate::prompt::Prompt;
+use crate::prompt::{Prompt, Source};
 use crate::token::Special;
 
 use super::Dsml;
@@ -106,6 +106,25 @@ pub(super) fn write_assistant_text(prompt: &mut Prompt, text: &str) {
         }
     }
     prompt.push_text(&text[written..]);
+}
+
+/// Writes where the model goes on: in a turn of its own, or, where it continues the last message, behind that.
+/// A call that is required is begun.
+pub(super) fn write_turn_start(
+    prompt: &mut Prompt,
+    dsml: &Dsml,
+    conversation: &Conversation,
+    continues: bool,
+) {
+    prompt.begin(Source::Turn);
+    if !continues {
+        let thinks = conversation.thinking.is_on();
+        prompt.push_special(Special::Assistant);
+        prompt.push_special(if thinks { Special::ThinkStart } else { Special::ThinkEnd });
+    }
+    if conversation.tool_choice == ToolChoice::Required && conversation.offers_tools() {
+        dsml.open_block(prompt);
+    }
 }
 
 impl Prompt {

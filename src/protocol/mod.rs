@@ -37,10 +37,10 @@ pub use sampling::Sampling;
 pub use stream::{Chunk, Stream, StreamOptions, TokenLogprob, Usage};
 pub use warning::{Warning, WarningKind};
 
-use wire::FromJson;
+use wire::{FromJson, TextOrList};
 
 /// One of the request formats.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Api {
     /// OpenAI Chat Completions, `POST /v1/chat/completions`.
     Chat,
@@ -417,5 +417,21 @@ impl<'o> Context<'o> {
         }
         self.warnings.push(Warning::new(kind, path.to_string(), message));
         Ok(())
+    }
+
+    /// The content of the message at `path`, which has to have one. Without any it counts as empty.
+    fn required<T>(
+        &mut self,
+        content: Option<TextOrList<T>>,
+        path: &str,
+    ) -> Result<TextOrList<T>, RequestError> {
+        if let Some(content) = content {
+            return Ok(content);
+        }
+        let message = "the message has no content: it counts as empty";
+        self.accept(WarningKind::NullContent, path, message, || {
+            RequestError::wrong_type(path, "missing field `content`")
+        })?;
+        Ok(TextOrList::Text(String::new()))
     }
 }

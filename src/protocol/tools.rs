@@ -145,13 +145,17 @@ pub(super) fn check_name(name: &str, path: &str) -> Result<(), RequestError> {
 /// Checks the schemas of the declared tools and settles the choice. Checks run in this order: names and schemas
 /// by declaration, the choice's name, the choice with thinking.
 ///
-/// A named tool becomes the only one; a choice of allowed ones leaves all in the prompt.
+/// The choice `none` checks nothing, and without declarations there is nothing to choose. A named tool becomes the only one; a choice of allowed ones leaves all in the prompt.
 pub(super) fn resolve(
     context: &mut Context<'_>,
     declarations: Vec<Declaration>,
-    choice: Choice,
+    choice: Option<Choice>,
     thinking: bool,
 ) -> Result<(Vec<Tool>, ToolChoice), RequestError> {
+    let Some(choice) = choice else { return Ok((Vec::new(), ToolChoice::None)) };
+    if declarations.is_empty() {
+        return Ok((Vec::new(), ToolChoice::Auto));
+    }
     let mut names = HashSet::new();
     let mut tools = Vec::with_capacity(declarations.len());
     for declaration in declarations {

@@ -157,8 +157,17 @@ fn decode_makes_a_response_or_its_events() {
 fn bad_input_fails_with_its_place_and_code_2() {
     let unknown_model = br#"{"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}]}"#;
     let bad_part = br#"{"model": "deepseek-v4-pro", "messages": [{"role": "user", "content": [{"type": "text", "text": 5}]}]}"#;
-    let cases: [(&[&str], &[u8], &str); 9] = [
-        (&["encode"], b"", "not JSON"),
+    let request = fixture("chat_minimal.json");
+    let cases: [(&[&str], &[u8], &str); 17] = [
+        (&["encode"], b" \n", "standard input is empty"),
+        (&["count"], b"{\"messages\": [", "not JSON: messages"),
+        (&["encode"], b"\x7fELF\x02", "not JSON"),
+        (&["encode"], b"[]", "not an object"),
+        (&["encode", "--bogus"], b"{}", "unexpected argument '--bogus'"),
+        (&["decode", "-"], b"{}", "cannot both come from standard input"),
+        (&["decode", &request], b"12 {}", "standard input: not a token id: {} (--text reads text)"),
+        (&["decode", &request], b"[12, 129280]", "no token has the id 129280"),
+        (&["decode", "--text", &request], &[0xff], "not UTF-8"),
         (&["encode"], b"{}", "name the format with --protocol"),
         (&["encode", "--protocol", "chat"], b"[", "(status 400, syntax)"),
         (&["encode", "--protocol", "chat"], unknown_model, "model: The supported API model names are"),

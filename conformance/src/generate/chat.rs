@@ -6,8 +6,8 @@ use super::json::{
 };
 use super::text::{bad_tool_name, call_id, some_text, text, tool_name};
 use super::{
-    boolean, effort, ignored_fields, image, max_tokens, model, number, optional, temperature, thinking,
-    top_logprobs, top_p,
+    boolean, disorder, effort, ignored_fields, image, max_tokens, model, number, optional, temperature,
+    thinking, top_logprobs, top_p,
 };
 use crate::body::Node;
 use crate::object;
@@ -392,20 +392,7 @@ fn exchange(dice: &mut Dice, out: &mut Vec<Node>, counter: &mut usize) {
     optional(&mut message, dice, 0.5, "reasoning_content", |dice| text(dice).into());
     message.set("tool_calls", calls);
     out.push(message);
-    while ids.len() > 1 && dice.chance(0.4) {
-        let at = dice.below(ids.len());
-        let id = ids.remove(at);
-        ids.push(id);
-    }
-    if dice.fault("result ids") {
-        let at = dice.below(ids.len());
-        match dice.below(4) {
-            0 => drop(ids.remove(at)),
-            1 => ids[at] = "call_unknown".to_owned(),
-            2 => ids[at] = ids[0].clone(),
-            _ => ids.push(ids[at].clone()),
-        }
-    }
+    disorder(&mut ids, dice, "call_unknown");
     for id in ids {
         out.push(object! { "role": "tool", "tool_call_id": id, "content": content(dice, true) });
         if dice.fault("between results") {

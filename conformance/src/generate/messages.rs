@@ -5,7 +5,8 @@ use super::dice::Dice;
 use super::json::{Use, arguments, bad_schema, object_schema, value};
 use super::text::{call_id, some_text, text, tool_name};
 use super::{
-    boolean, effort, ignored_fields, image, max_tokens, model, number, optional, temperature, thinking, top_p,
+    boolean, disorder, effort, ignored_fields, image, max_tokens, model, number, optional, temperature,
+    thinking, top_p,
 };
 use crate::body::Node;
 use crate::object;
@@ -361,20 +362,7 @@ fn exchange(dice: &mut Dice, declared: &Declared, out: &mut Vec<Node>, counter: 
         let role = dice.pick(&["user", "assistant", "system"]);
         out.push(object! { "role": role, "content": text(dice) });
     }
-    while ids.len() > 1 && dice.chance(0.4) {
-        let at = dice.below(ids.len());
-        let id = ids.remove(at);
-        ids.push(id);
-    }
-    if dice.fault("result ids") {
-        let at = dice.below(ids.len());
-        match dice.below(4) {
-            0 => drop(ids.remove(at)),
-            1 => ids[at] = "toolu_unknown".to_owned(),
-            2 => ids[at] = ids[0].clone(),
-            _ => ids.push(ids[at].clone()),
-        }
-    }
+    disorder(&mut ids, dice, "toolu_unknown");
     let mut blocks = Vec::new();
     if dice.fault("text before result") {
         blocks.push(block(dice, true));

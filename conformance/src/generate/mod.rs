@@ -10,8 +10,9 @@ mod response_tools;
 mod responses;
 pub mod text;
 
+use deepseek_codec::protocol::Api;
+
 use crate::body::Node;
-use crate::outcome::Api;
 
 pub use dice::Dice;
 
@@ -40,7 +41,7 @@ impl Case {
 /// The case of a number under a seed.
 pub fn case(seed: u64, number: u64) -> Case {
     let mut dice = Dice::of_case(seed, number);
-    let api = [Api::Chat, Api::Responses, Api::Messages][(number % 3) as usize];
+    let api = Api::ALL[(number % 3) as usize];
     let mut body = match api {
         Api::Chat => chat::request(&mut dice),
         Api::Responses => responses::request(&mut dice),
@@ -242,6 +243,24 @@ fn boolean(dice: &mut Dice) -> Node {
         return Node::Raw((dice.pick(&["\"true\"", "1", "0", "[]", "{}"])).to_owned());
     }
     Node::Bool(dice.chance(0.6))
+}
+
+/// Puts the ids of results in any order, now and then with one that is missing, `unknown` or repeated.
+fn disorder(ids: &mut Vec<String>, dice: &mut Dice, unknown: &str) {
+    while ids.len() > 1 && dice.chance(0.4) {
+        let at = dice.below(ids.len());
+        let id = ids.remove(at);
+        ids.push(id);
+    }
+    if dice.fault("result ids") {
+        let at = dice.below(ids.len());
+        match dice.below(4) {
+            0 => drop(ids.remove(at)),
+            1 => ids[at] = unknown.to_owned(),
+            2 => ids[at] = ids[0].clone(),
+            _ => ids.push(ids[at].clone()),
+        }
+    }
 }
 
 /// Fields that no API of the three defines, or that the conversion ignores.

@@ -1,16 +1,21 @@
 //! `decode`: generated ids or text become a response or its events.
 
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 use deepseek_codec::output::Finish;
 use deepseek_codec::protocol::{Chunk, Dialect, StreamOptions};
-use deepseek_codec::token::TokenId;
 
 use crate::failure::Failure;
 use crate::request::{read_bytes, read_file};
+use crate::text::read_ids;
 use crate::{DecodeArgs, FinishArg, paint};
 
 pub(crate) fn decode(args: &DecodeArgs) -> Result<(), Failure> {
+    let is_input = |file: &Path| file == Path::new("-");
+    if is_input(&args.request) && args.output.as_deref().is_none_or(is_input) {
+        return Err(Failure::new("the request and the output cannot both come from standard input"));
+    }
     let accepted = read_file(Some(&args.request), &args.options)?;
     let (name, output) = read_bytes(args.output.as_deref())?;
     let output =
@@ -27,10 +32,10 @@ pub(crate) fn decode(args: &DecodeArgs) -> Result<(), Failure> {
         stream.push_text(output, tokenizer.encode_text(output).len() as u64, &mut chunks);
         pass_on(args, &mut chunks, &mut out)?;
     } else {
-        for word in output.split_whitespace() {
-            let id: u32 =
-                word.parse().map_err(|_| Failure::new(format!("{name}: not a token id: {word}")))?;
-            stream.push_id(TokenId(id), None, &mut chunks);
+        let ids = read_ids(&tokenizer, output)
+            .map_err(|problem| Failure::new(format!("{name}: {problem} (--text reads text)")))?;
+        for id in ids {
+            stream.push_id(id, None, &mut chunks);
             pass_on(args, &mut chunks, &mut out)?;
         }
     }

@@ -50,7 +50,8 @@ fn warn(accepted: &Accepted) -> Result<(), Failure> {
     let count = accepted.lowered.warnings.len();
     if count > 0 {
         let name = &accepted.name;
-        writeln!(io::stderr(), "deepseek-codec: {name}: {count} warnings (`explain` shows them)")?;
+        let plural = if count == 1 { "" } else { "s" };
+        writeln!(io::stderr(), "deepseek-codec: {name}: {count} warning{plural} (see `explain`)")?;
     }
     Ok(())
 }

@@ -43,9 +43,14 @@ impl From<io::Error> for Failure {
 
 impl From<RequestError> for Failure {
     fn from(error: RequestError) -> Self {
-        let place = if error.path().is_empty() { "request" } else { error.path() };
+        let place = match error.path() {
+            "" => "request: ".to_owned(),
+            path => format!("{path}: "),
+        };
+        // Some of the API's messages name the place themselves.
+        let place = if error.message().contains(&place) { "" } else { &place };
         Self::Message(format!(
-            "{place}: {} (status {}, {})",
+            "{place}{} (status {}, {})",
             error.message(),
             error.status(),
             error.kind().as_str()

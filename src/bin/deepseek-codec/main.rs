@@ -115,9 +115,9 @@ struct TextArgs {
 
 #[derive(Debug, Args)]
 struct DecodeArgs {
-    /// The request's JSON body.
+    /// The request's JSON body; standard input if `-`.
     request: PathBuf,
-    /// The generated ids, separated by white space; standard input if absent or `-`.
+    /// The generated ids, separated by white space or as a JSON list; standard input if absent or `-`.
     output: Option<PathBuf>,
     /// The output is text with special tokens spelled, not ids.
     #[arg(long)]

@@ -29,6 +29,9 @@ pub(crate) fn read(args: &RequestArgs) -> Result<Accepted, Failure> {
 
 pub(crate) fn read_file(file: Option<&Path>, options: &RequestOptions) -> Result<Accepted, Failure> {
     let (name, body) = read_bytes(file)?;
+    if body.trim_ascii().is_empty() {
+        return Err(Failure::new(format!("{name} is empty: a request's JSON body is needed")));
+    }
     let api = match options.api() {
         Some(api) => api,
         None => detect(&name, &body)?,
@@ -68,6 +71,9 @@ pub(crate) fn read_bytes(file: Option<&Path>) -> Result<(String, Vec<u8>), Failu
 fn detect(name: &str, body: &[u8]) -> Result<Api, Failure> {
     let (json, _) = Json::parse_with(body, LoneSurrogates::Replace)
         .map_err(|error| Failure::new(format!("{name}: not JSON: {error}")))?;
+    if json.as_object().is_none() {
+        return Err(Failure::new(format!("{name}: not a request: its JSON is not an object")));
+    }
     let api = match Api::detect(&json) {
         Some(api) => api,
         None if json.get("messages").is_some() => Api::Chat,

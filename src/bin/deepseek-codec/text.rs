@@ -2,11 +2,12 @@
 
 use std::io::{self, BufRead, BufWriter, Write};
 
-use deepseek_codec::json::Json;
+use deepseek_codec::json::{Json, Number};
 use deepseek_codec::token::TokenId;
 use deepseek_codec::tokenizer::Tokenizer;
 
 use crate::failure::Failure;
+use crate::paint::one_line;
 use crate::request::read_bytes;
 use crate::{TextArgs, profile};
 
@@ -21,19 +22,26 @@ pub(crate) fn tokenize(args: &TextArgs) -> Result<(), Failure> {
 
 pub(crate) fn detokenize(args: &TextArgs) -> Result<(), Failure> {
     run(args, |tokenizer, input| {
-        let text = String::from_utf8_lossy(input);
-        let is_separator = |c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']');
-        let ids = text.split(is_separator).filter(|word| !word.is_empty()).map(|word| {
-            let id = word.parse().map_err(|_| Failure::new(format!("not a token id: {word}")))?;
-            known_id(tokenizer, id)
-        });
-        Ok(tokenizer.decode(&ids.collect::<Result<Vec<_>, _>>()?))
+        let ids = read_ids(tokenizer, &String::from_utf8_lossy(input)).map_err(Failure::new)?;
+        Ok(tokenizer.decode(&ids))
     })
 }
 
-fn known_id(tokenizer: &Tokenizer, id: u32) -> Result<TokenId, Failure> {
-    let is_known = usize::try_from(id).is_ok_and(|id| id < tokenizer.len());
-    if is_known { Ok(TokenId(id)) } else { Err(Failure::new(format!("no token has the id {id}"))) }
+/// The ids in `text`, separated by white space or written as a JSON list.
+pub(crate) fn read_ids(tokenizer: &Tokenizer, text: &str) -> Result<Vec<TokenId>, String> {
+    let is_separator = |c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']');
+    let words = text.split(is_separator).filter(|word| !word.is_empty());
+    words
+        .map(|word| {
+            let id = word.parse().map_err(|_| format!("not a token id: {}", one_line(word, 80)))?;
+            known_id(tokenizer, id)
+        })
+        .collect()
+}
+
+fn known_id(tokenizer: &Tokenizer, id: u64) -> Result<TokenId, String> {
+    let known = u32::try_from(id).ok().filter(|&id| usize::try_from(id).is_ok_and(|id| id < tokenizer.len()));
+    known.map(TokenId).ok_or_else(|| format!("no token has the id {id}"))
 }
 
 fn run(
@@ -70,12 +78,7 @@ fn answer(tokenizer: &Tokenizer, line: &str) -> Result<Json, String> {
         return Err("neither `text` nor `ids`".to_owned());
     };
     let ids = ids.iter().map(|id| match id {
-        Json::Number(number) => number
-            .as_u64()
-            .and_then(|id| u32::try_from(id).ok())
-            .filter(|&id| usize::try_from(id).is_ok_and(|id| id < tokenizer.len()))
-            .map(TokenId)
-            .ok_or_else(|| "no such token id".to_owned()),
+        Json::Number(Number::Unsigned(id)) => known_id(tokenizer, *id),
         other => Err(format!("not a token id: {other}")),
     });
     let text = tokenizer.decode(&ids.collect::<Result<Vec<_>, _>>()?);

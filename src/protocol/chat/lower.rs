@@ -58,11 +58,7 @@ impl Request {
                            'json_object'.";
             return Err(RequestError::new(ErrorKind::ResponseFormat, "response_format", message));
         }
-        let (tools, tool_choice) = match choice {
-            None => (Vec::new(), conversation::ToolChoice::None),
-            Some(_) if !has_tools => (Vec::new(), conversation::ToolChoice::Auto),
-            Some(choice) => tools::resolve(&mut context, declarations, choice, thinking.is_on())?,
-        };
+        let (tools, tool_choice) = tools::resolve(&mut context, declarations, choice, thinking.is_on())?;
         if continues && json_mode {
             let message = "response_format json_object should not be used with prefix";
             return Err(RequestError::new(ErrorKind::Prefix, "response_format", message));
@@ -286,12 +282,12 @@ fn convert_other(
             convert_system(context, message, index, converted)?;
         }
         Message::User(message) => {
-            let content = text_content(context, message.content, &path)?;
+            let content = context.required(message.content, &path)?;
             let content = checked_content(context, content, index)?;
             converted.push(Out::User { content });
         }
         Message::LatestReminder(message) => {
-            let content = match text_content(context, message.content, &path)? {
+            let content = match context.required(message.content, &path)? {
                 Content::Text(text) => text,
                 parts @ Content::List(_) => {
                     let message = "a reminder in parts counts as their text";
@@ -328,26 +324,6 @@ fn unknown_role(path: &str, role: &str) -> RequestError {
     RequestError::wrong_type(format!("{path}.role"), problem)
 }
 
-/// The content of a message that has to have one.
-fn text_content(
-    context: &mut Context<'_>,
-    content: Option<Content>,
-    path: &str,
-) -> Result<Content, RequestError> {
-    match content {
-        Some(content) => Ok(content),
-        None => {
-            context.accept(
-                WarningKind::NullContent,
-                path,
-                "the message has no content: it counts as empty",
-                || RequestError::wrong_type(path, "missing field `content`"),
-            )?;
-            Ok(Content::Text(String::new()))
-        }
-    }
-}
-
 fn checked_content(
     context: &mut Context<'_>,
     content: Content,
@@ -365,7 +341,7 @@ fn convert_system(
     converted: &mut Vec<Out>,
 ) -> Result<(), RequestError> {
     let path = format!("messages[{index}]");
-    let content = text_content(context, message.content, &path)?;
+    let content = context.required(message.content, &path)?;
     let mut content = convert(context, content, index)?;
     if strip_billing_header(&mut content) {
         context.note(WarningKind::BillingHeader, &path, "the billing header is left out");
@@ -524,7 +500,7 @@ fn collect_results(
         if !answered.insert(id.clone()) {
             return refuse(path, format!("Duplicate value for 'tool_call_id' of {id} in message[{index}]"));
         }
-        let content = text_content(context, content, &path)?;
+        let content = context.required(content, &path)?;
         let content = checked_content(context, content, index)?;
         results.push(Out::Tool { content, call_id: Some(id) });
     }

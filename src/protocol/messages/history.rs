@@ -60,7 +60,7 @@ impl<'c, 'o> Conversion<'c, 'o> {
     fn convert(&mut self, index: usize, message: Message) -> Result<(), RequestError> {
         let path = format!("messages[{index}]");
         match message {
-            Message::User(content) => match self.required(content, &path)? {
+            Message::User(content) => match self.context.required(content, &path)? {
                 In::Text(text) => {
                     self.require_results(index)?;
                     self.messages.push(Out::User { content: text.into() });
@@ -68,7 +68,7 @@ impl<'c, 'o> Conversion<'c, 'o> {
                 }
                 In::List(blocks) => self.convert_user(index, blocks),
             },
-            Message::Assistant(content) => match self.required(content, &path)? {
+            Message::Assistant(content) => match self.context.required(content, &path)? {
                 In::Text(text) => {
                     self.require_results(index)?;
                     self.messages.push(Out::Assistant(AssistantMessage {
@@ -87,7 +87,7 @@ impl<'c, 'o> Conversion<'c, 'o> {
                 Ok(())
             }
             Message::System(content) => {
-                let content = self.required(content, &path)?;
+                let content = self.context.required(content, &path)?;
                 self.convert_system(index, content)
             }
             Message::Unknown { role, .. } => {
@@ -98,20 +98,6 @@ impl<'c, 'o> Conversion<'c, 'o> {
                 })
             }
         }
-    }
-
-    /// The content of a message, which has to have one.
-    fn required(&mut self, content: Option<In>, path: &str) -> Result<In, RequestError> {
-        if let Some(content) = content {
-            return Ok(content);
-        }
-        self.context.accept(
-            WarningKind::NullContent,
-            path,
-            "the message has no content: it counts as empty",
-            || RequestError::wrong_type(path, "missing field `content`"),
-        )?;
-        Ok(In::Text(String::new()))
     }
 
     /// Refuses the message `index` if calls before it have no results.

@@ -3,9 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::conversation::{
-    Conversation, ParallelToolCalls, ResponseFormat, ToolChoice as OutChoice, ToolKind,
-};
+use crate::conversation::{Conversation, ParallelToolCalls, ResponseFormat, ToolKind};
 use crate::json::Json;
 use crate::protocol::sampling::{self, check_stops};
 use crate::protocol::tools::{self, Choice, Declaration};
@@ -37,16 +35,13 @@ impl Request {
             _ => ParallelToolCalls::Allowed,
         };
         let choice = choose(&mut context, self.tool_choice, &declared)?;
-        let forced = declared.any && choice.as_ref().is_some_and(Choice::is_forced);
+        let has_tools = !declared.tools.is_empty();
+        let forced = has_tools && choice.as_ref().is_some_and(Choice::is_forced);
         let thinking = requested.resolve(&mut context, forced);
 
         let mut messages = Conversion::new(&mut context, &declared.tools).run(self.system, self.messages)?;
-        reasoning::normalize_history(&context, &mut messages, thinking, declared.any, "content[].thinking")?;
-        let (tools, tool_choice) = match choice {
-            None => (Vec::new(), OutChoice::None),
-            Some(_) if !declared.any => (Vec::new(), OutChoice::Auto),
-            Some(choice) => tools::resolve(&mut context, declared.tools, choice, thinking.is_on())?,
-        };
+        reasoning::normalize_history(&context, &mut messages, thinking, has_tools, "content[].thinking")?;
+        let (tools, tool_choice) = tools::resolve(&mut context, declared.tools, choice, thinking.is_on())?;
         tools::normalize_message_tools(&mut messages, &tools);
         let stops = self.stop_sequences.unwrap_or_default();
         check_stops(&stops, "stop_sequences")?;
@@ -105,8 +100,6 @@ struct Declared {
     tools: Vec<Declaration>,
     /// Names of dropped tools of the vendor's.
     dropped: HashSet<String>,
-    /// Whether the request declares any tool that counts.
-    any: bool,
 }
 
 impl Declared {
@@ -159,8 +152,7 @@ impl Declared {
                 "tools: at least one tool must have defer_loading=false. All tools cannot be deferred.";
             return Err(RequestError::new(ErrorKind::Tool, "tools", message));
         }
-        let any = !tools.is_empty();
-        Ok(Self { tools, dropped, any })
+        Ok(Self { tools, dropped })
     }
 }
 

@@ -1,9 +1,7 @@
 //! Lowering. Checks run in this order: model, thinking, tool names, input items, reasoning, tool schemas and choice,
 //! text format, strict tools, sampling.
 
-use crate::conversation::{
-    Conversation, Message as Out, ParallelToolCalls, ResponseFormat, ToolChoice as OutChoice,
-};
+use crate::conversation::{Conversation, Message as Out, ParallelToolCalls, ResponseFormat};
 use crate::json::Json;
 use crate::protocol::chat::mentions_json;
 use crate::protocol::sampling;
@@ -71,11 +69,7 @@ impl Request {
 
         let mut messages = convert_input(&mut context, &declared, self.instructions, self.input)?;
         reasoning::normalize_history(&context, &mut messages, thinking, has_tools, "reasoning_text")?;
-        let (tools, tool_choice) = match choice {
-            None => (Vec::new(), OutChoice::None),
-            Some(_) if !has_tools => (Vec::new(), OutChoice::Auto),
-            Some(choice) => tools::resolve(&mut context, declared.tools, choice, thinking.is_on())?,
-        };
+        let (tools, tool_choice) = tools::resolve(&mut context, declared.tools, choice, thinking.is_on())?;
         tools::normalize_message_tools(&mut messages, &tools);
         let format = self.text.map_or(FormatField::Absent, |text| text.format);
         let response_format = convert_format(&mut context, format, &messages)?;
