@@ -12,4 +12,5 @@ pub mod reference;
 pub mod report;
 pub mod run;
 pub mod shrink;
+pub mod streams;
 pub mod subject;

@@ -1,6 +1,6 @@
 //! `conformance COMMAND [--count N] [--seed N] [--first N] [--ids-every N] [--threads N] [--tokenizer FILE]`
 //!
-//! Commands: `requests`, `json`, `golds`, `export`, `show`; README.md says what each does.
+//! Commands: `requests`, `streams`, `json`, `golds`, `export`, `show`, `show-stream`, `speed`; README.md says what each does.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use conformance::generate::case;
 use conformance::reference::Reference;
 use conformance::run::{Plan, Sides, run};
-use conformance::{corpus, export, golds, report};
+use conformance::{corpus, export, golds, report, streams};
 
 /// The options after the command.
 struct Options {
@@ -36,7 +36,9 @@ fn options() -> Result<Options, String> {
     let mut arguments = std::env::args().skip(1);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let tokenizer = std::env::var_os("DEEPSEEK_TOKENIZER_JSON").map(PathBuf::from);
-    let command = arguments.next().ok_or("which command? requests, json, golds, export or show")?;
+    let command = arguments
+        .next()
+        .ok_or("which command? requests, streams, json, golds, export, show, show-stream or speed")?;
     let mut options = Options { command, count: None, seed: 1, first: 0, ids_every: 10, threads, tokenizer };
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
@@ -68,6 +70,15 @@ fn dispatch(options: &Options) -> Result<bool, String> {
             Ok(rendered.iter().all(golds::Gold::is_explained))
         }
         "requests" => requests(options, here),
+        "streams" => streams(options, here),
+        "speed" => {
+            print!("{}", streams::speed::report(options.tokenizer.as_deref())?);
+            Ok(true)
+        }
+        "show-stream" => {
+            print!("{}", streams::run::show(options.seed, options.first)?);
+            Ok(true)
+        }
         "json" => {
             let result = corpus::run(&sides(options)?, options.seed, options.count.unwrap_or(100_000));
             println!(
@@ -117,5 +128,26 @@ fn requests(options: &Options, here: &Path) -> Result<bool, String> {
         return Ok(true);
     }
     println!("Unexplained differences:\n{}", report::findings(&totals));
+    Ok(false)
+}
+
+fn streams(options: &Options, here: &Path) -> Result<bool, String> {
+    let plan = streams::run::Plan {
+        seed: options.seed,
+        first: options.first,
+        count: options.count.unwrap_or(20_000),
+        keep: 2,
+    };
+    let totals = streams::run::run(plan, options.threads)?;
+    println!("{}", totals.markdown(plan));
+    if totals.signatures.is_empty() {
+        report::write_between(
+            &here.join("README.md"),
+            &format!("streams-{}", plan.seed),
+            &totals.markdown(plan),
+        )?;
+        return Ok(true);
+    }
+    println!("Unexplained differences:\n{}", totals.findings());
     Ok(false)
 }

@@ -136,7 +136,8 @@ fn unreadable() -> Outcome {
     Outcome::Refused(Refusal { status: 400, message: None })
 }
 
-fn options() -> ConversionOptions {
+/// The model names that both sides know.
+pub fn options() -> ConversionOptions {
     ConversionOptions::new()
         .with_model_alias("deepseek-v4-pro", ModelVersion::DeepseekV4Pro)
         .with_model_alias("deepseek-v4.1-flash", ModelVersion::DeepseekV41Flash)

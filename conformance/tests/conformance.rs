@@ -5,7 +5,7 @@ use std::path::Path;
 
 use conformance::reference::Reference;
 use conformance::run::{Plan, Sides, run};
-use conformance::{corpus, divergence, golds, report};
+use conformance::{corpus, divergence, golds, report, streams};
 use deepseek_codec::protocol::Api;
 
 /// Both sides; with token ids where the environment names a tokenizer file.
@@ -23,6 +23,25 @@ fn generated_requests() {
     let totals = run(&sides(), plan, 2);
     assert!(totals.signatures.is_empty(), "{}", report::findings(&totals));
     assert!(totals.unknown_refusals.is_empty(), "{:?}", totals.unknown_refusals);
+}
+
+#[test]
+fn generated_streams() {
+    let plan = streams::run::Plan { seed: 7, first: 0, count: 5_000, keep: 1 };
+    let totals = streams::run::run(plan, 2).unwrap();
+    assert!(totals.signatures.is_empty(), "{}", totals.findings());
+    // Most outputs are such that nothing is to be explained, and few differ in more than can be repaired.
+    let [equal, repaired, up_to, _] = totals.outcomes();
+    assert!(equal > 3_000 && repaired > 300 && up_to < 200, "{equal} {repaired} {up_to}");
+}
+
+/// Each divergence that explains something in streams is documented, and each documented one explains something.
+#[test]
+fn stream_divergences() {
+    let documented = streams::explain::documented();
+    let ids: BTreeSet<&str> = documented.iter().map(|divergence| divergence.id.as_str()).collect();
+    assert_eq!(ids, streams::explain::ids());
+    assert!(documented.iter().all(|divergence| !divergence.reason.is_empty()));
 }
 
 #[test]

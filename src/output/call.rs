@@ -3,7 +3,7 @@
 use crate::json::Json;
 
 use super::arguments;
-use super::machine::{Machine, Mode, Sink};
+use super::machine::{Machine, Mode, Sink, warn_at};
 use super::markup::ValueForm;
 use super::{Event, OutputWarningKind as Kind, StopReason};
 
@@ -13,6 +13,8 @@ pub(super) struct Call {
     parameters: usize,
     /// Text in place of parameters.
     pub(super) body: String,
+    /// Where that text begins, if it is more than blanks.
+    pub(super) body_at: Option<u64>,
     /// Whether no events are made, because no tools are offered.
     pub(super) silent: bool,
 }
@@ -44,7 +46,7 @@ impl Machine {
         };
         let index = self.calls;
         self.calls += usize::from(!silent);
-        self.call = Some(Call { index, parameters: 0, body: String::new(), silent });
+        self.call = Some(Call { index, parameters: 0, body: String::new(), body_at: None, silent });
         self.mode = Mode::Call;
         if !silent {
             sink(Event::CallStart { index, name });
@@ -96,6 +98,7 @@ impl Machine {
         let Some(mut call) = self.call.take() else { return };
         let body = std::mem::take(&mut call.body);
         let body = body.trim();
+        let body_at = call.body_at.unwrap_or(self.at);
         let is_object = |text: &str| matches!(Json::parse(text.as_bytes()), Ok(Json::Object(_)));
         let mut complete = closed;
         self.call = Some(call);
@@ -110,16 +113,16 @@ impl Machine {
             }
             (true, true) => self.argument("}", sink),
             (true, false) => {
-                self.warn(Kind::TextInMarkup, sink);
+                warn_at(Kind::TextInMarkup, body_at, sink);
                 self.argument("}", sink);
             }
             (false, true) => self.argument("{}", sink),
             (false, false) if is_object(body) => {
-                self.warn(Kind::JsonBody, sink);
+                warn_at(Kind::JsonBody, body_at, sink);
                 self.argument(body, sink);
             }
             (false, false) => {
-                self.warn(Kind::UnreadableCall, sink);
+                warn_at(Kind::UnreadableCall, body_at, sink);
                 complete = false;
             }
         }

@@ -344,6 +344,9 @@ impl Machine {
             }
             Mode::Call => {
                 let Some(call) = &mut self.call else { return };
+                if call.body_at.is_none() && blank(text) < text.len() {
+                    call.body_at = Some(at + blank(text) as u64);
+                }
                 if call.body.len() + text.len() <= MAX_HELD_BYTES {
                     call.body.push_str(text);
                 }
@@ -470,7 +473,7 @@ impl Machine {
     }
 }
 
-fn warn_at(kind: Kind, at: u64, sink: Sink<'_>) {
+pub(super) fn warn_at(kind: Kind, at: u64, sink: Sink<'_>) {
     sink(Event::Warning(OutputWarning { kind, at }));
 }
 

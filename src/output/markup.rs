@@ -80,8 +80,8 @@ impl TagReader {
     fn complete(&self, from: usize) -> Option<(Tag, usize)> {
         let name = self.text.as_str();
         if self.closing {
-            let end = self.text[from..].find('>')? + from;
-            return Some((end_tag(self.text[..end].trim()), end + 1));
+            let (name, end) = self.line(from)?;
+            return Some((end_tag(name.trim()), end));
         }
         if name.starts_with(PARAMETER) {
             let start = PARAMETER.len();
@@ -103,12 +103,20 @@ impl TagReader {
         if PARAMETER.starts_with(name) || INVOKE.starts_with(name) {
             return None;
         }
-        let end = self.text[from..].find('>')? + from;
-        let tag = match self.text[..end].trim() {
+        let (name, end) = self.line(from)?;
+        let tag = match name.trim() {
             "tool_calls" | "calls" | "function_calls" => Tag::Block,
             _ => Tag::Unknown,
         };
-        Some((tag, end + 1))
+        Some((tag, end))
+    }
+
+    /// The tag's text without its `>`, and where the tag ends. What goes on behind its line is no tag: that may be
+    /// the rest of an answer.
+    fn line(&self, from: usize) -> Option<(&str, usize)> {
+        let at = self.text[from..].find(['>', '\n'])? + from;
+        let is_tag = self.text[at..].starts_with('>');
+        Some(if is_tag { (&self.text[..at], at + 1) } else { ("", at) })
     }
 
     /// What can be made of a tag that a special token cuts short, and the text behind it.

@@ -21,6 +21,8 @@
 //! | a block or call while no tools are offered | left out |
 //! | a second block | further calls |
 //! | text after a block, or after a call outside a block | answer |
+//! | a tag without its `<` | a tag |
+//! | a tag without its `>` in the line, or of another name | left out, up to there |
 //! | text between calls, or between the parameters of a call | left out |
 //! | a call of an unknown tool | a call: its caller can say that there is no such tool |
 //! | a parameter that is not closed by its own tag | ends at the next tag, without the line end in front of that |
@@ -34,7 +36,7 @@
 //! | other special tokens in text | left out, but for grounding tokens, which stay as spelled |
 //! | spellings of them in text without token borders | the same, but text in a value and in a JSON answer |
 //!
-//! A warning about a tag names the place where the tag begins.
+//! A warning about a tag names the place where the tag's special token stands, one about text where the text begins.
 
 mod arguments;
 mod call;

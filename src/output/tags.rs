@@ -9,6 +9,9 @@ impl Machine {
     pub(super) fn markup(&mut self, sink: Sink<'_>) {
         let held = std::mem::take(&mut self.held);
         let closing = held.open == 2;
+        if held.open == 0 && !matches!(self.mode, Mode::Tag(..)) {
+            self.warn(Kind::MalformedTag, sink);
+        }
         match &mut self.mode {
             Mode::Tag(..) => {
                 self.held = held;

@@ -103,6 +103,13 @@ fn faults() {
         ("a<｜ref｜>b<｜/ref｜>".into(), "a<｜ref｜>b<｜/ref｜> End", &[]),
         ("a</#invoke>b".into(), "ab End", &["stray_markup"]),
         ("a<#b>c".into(), "ac End", &["malformed_tag"]),
+        ("a<#b c\nd > e".into(), "a\nd > e End", &["malformed_tag"]),
+        ("a</#invoke\nd > e".into(), "a\nd > e End", &["malformed_tag"]),
+        (
+            format!("a{}", CALL.replacen("<#invoke", "｜DSML｜invoke", 1)),
+            "a f({\"a\": \"x\"}) ToolCalls",
+            &["malformed_tag", "missing_block"],
+        ),
         ("a<｜end▁of▁sentence｜>b".into(), "a End", &[]),
     ];
     for (output, shown, warnings) in cases {

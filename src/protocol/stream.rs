@@ -108,6 +108,8 @@ pub struct Stream {
     thinks: bool,
     /// Reasoning that came as text, whose tokens are counted at the end.
     reasoning_text: String,
+    /// Whether the output comes as text.
+    comes_as_text: bool,
     started: bool,
     /// Whether the last event was sent.
     closed: bool,
@@ -173,6 +175,7 @@ impl Lowered {
             usage,
             thinks: self.conversation.thinking.is_on(),
             reasoning_text: String::new(),
+            comes_as_text: false,
             started: false,
             closed: false,
             warnings: Vec::new(),
@@ -241,6 +244,7 @@ impl Stream {
         }
         self.start(out);
         self.usage.completion += tokens;
+        self.comes_as_text = true;
         let Self { parser, writer, logprobs, usage, warnings, reasoning_text, .. } = self;
         parser.spelled(text, &mut |event| {
             if let Event::Reasoning { text, .. } = &event {
@@ -264,6 +268,7 @@ impl Stream {
             usage,
             warnings,
             reasoning_text,
+            comes_as_text,
             thinks,
             tokenizer,
             ..
@@ -277,7 +282,7 @@ impl Stream {
         let ended = parser.has_ended();
         let mut stop = None;
         // Reasoning that came as ids has been counted.
-        let counts = !reasoning_text.is_empty();
+        let counts = *comes_as_text;
         let mut sink = |event: Event<'_>| {
             if let Event::Reasoning { text, .. } = &event
                 && counts

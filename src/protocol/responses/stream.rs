@@ -7,6 +7,7 @@
 //! | `completed_at` | of every response that ended | only of a completed one, as its description says |
 //! | `metadata` | empty | the request's |
 //! | settings of tools and of the answer's form that the request lacks | null | absent where null is not allowed |
+//! | `response.function_call_arguments.done` | without the function's name | with it |
 
 use std::collections::HashMap;
 
@@ -276,13 +277,16 @@ impl Writer {
                 self.send("response.reasoning_text.done", members, out);
             }
             ItemKind::Function { arguments, name, .. } => {
-                let members = [
-                    ("arguments", arguments.as_str().into()),
-                    ("item_id", id.clone()),
-                    ("name", name.as_str().into()),
-                    ("output_index", output_index.clone()),
-                ];
-                self.send("response.function_call_arguments.done", members, out);
+                let kind = "response.function_call_arguments.done";
+                let arguments = ("arguments", arguments.as_str().into());
+                let (item_id, output_index) =
+                    (("item_id", id.clone()), ("output_index", output_index.clone()));
+                if self.options.dialect == Dialect::Vendor {
+                    let name = ("name", name.as_str().into());
+                    self.send(kind, [arguments, item_id, name, output_index], out);
+                } else {
+                    self.send(kind, [arguments, item_id, output_index], out);
+                }
             }
             ItemKind::Custom { input, .. } => {
                 let members = [
