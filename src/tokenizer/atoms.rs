@@ -12,6 +12,7 @@
 //! merge has its turn, the character is complete, whether merging started with its bytes or with its token.
 
 use super::tables::{Merge, Tables};
+use super::utf8::Utf8;
 
 /// The tokens of single characters.
 #[derive(Debug, Default)]
@@ -34,25 +35,27 @@ impl Atoms {
         Self { ids }
     }
 
-    /// The token of a character, if there is one and it is not ASCII.
-    pub(super) fn get(&self, char: char) -> Option<u32> {
-        self.ids.get(char as usize)?.checked_sub(1)
+    /// The token of a code point, if there is one and it is not ASCII.
+    fn get(&self, code: u32) -> Option<u32> {
+        self.ids.get(code as usize)?.checked_sub(1)
     }
 
-    /// Gives the symbols with which merging a part may start. Returns false, and gives nothing, if only bytes
-    /// will do.
+    /// Gives the symbols with which merging a part may start. Returns false if only bytes will do; what was given
+    /// is meaningless then.
     pub(super) fn start(&self, tables: &Tables, part: &[u8], mut give: impl FnMut(u32)) -> bool {
-        let Some(text) = std::str::from_utf8(part).ok().filter(|_| !self.ids.is_empty()) else {
+        if self.ids.is_empty() {
             return false;
-        };
-        for (at, char) in text.char_indices() {
-            let end = at + char.len_utf8();
-            let open = at > 0 && tables.links.seam(part[at - 1], part[at])
-                || end < part.len() && tables.links.seam(part[end - 1], part[end]);
-            match self.get(char).filter(|_| !open) {
+        }
+        let (mut at, mut open_left) = (0, false);
+        while at < part.len() {
+            let Some(char) = Utf8::first_of(&part[at..]) else { return false };
+            let end = at + char.len();
+            let open_right = end < part.len() && tables.links.seam(part[end - 1], part[end]);
+            match self.get(char.code()).filter(|_| !open_left && !open_right) {
                 Some(id) => give(id),
                 None => part[at..end].iter().for_each(|byte| give(tables.byte_ids[usize::from(*byte)])),
             }
+            (at, open_left) = (end, open_right);
         }
         true
     }

@@ -20,7 +20,15 @@ const BLOCK: usize = 128;
 const INDEX: usize = 0x11_0000 / BLOCK;
 static TABLE: &[u8] = include_bytes!("vocab/classes.bin");
 
+#[inline]
 pub(super) fn class_of(char: char) -> u8 {
-    let code = char as usize;
-    TABLE[INDEX + usize::from(TABLE[code / BLOCK]) * BLOCK + code % BLOCK]
+    class_of_code(u32::from(char))
+}
+
+/// The class of a code point; [`OTHER`] for what is none.
+#[inline]
+pub(super) fn class_of_code(code: u32) -> u8 {
+    let code = code as usize;
+    let Some(block) = TABLE[..INDEX].get(code / BLOCK) else { return OTHER };
+    TABLE[INDEX + usize::from(*block) * BLOCK + code % BLOCK]
 }

@@ -13,24 +13,24 @@
 //! rare merges with only a part of a character next to the border by the two bytes at the border.
 
 use super::tables::{Merge, Tables};
+use super::utf8::Utf8;
 
 const BITS: u32 = 20;
+const PAIR_WORDS: usize = 1 << (BITS - 6);
+const SEAM_WORDS: usize = 1 << (16 - 6);
 
 /// Which characters stand side by side in some token.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Links {
     /// One bit for each hash of two characters.
-    pairs: Box<[u64]>,
+    pairs: Box<[u64; PAIR_WORDS]>,
     /// One bit for each last byte of the left character and first byte of the right one.
-    seams: Box<[u64]>,
+    seams: Box<[u64; SEAM_WORDS]>,
 }
 
 impl Links {
     pub(super) fn new(tables: &Tables, merges: &[Merge]) -> Self {
-        let mut links = Self {
-            pairs: vec![0; 1 << (BITS - 6)].into_boxed_slice(),
-            seams: vec![0; 1 << (16 - 6)].into_boxed_slice(),
-        };
+        let mut links = Self::default();
         // A border inside one of a merge's parts belongs to the merge that made the part.
         for merge in merges {
             links.insert(tables.token(merge.left), tables.token(merge.right));
@@ -44,59 +44,36 @@ impl Links {
         if left_byte | right_byte < 0x80 || right_byte & 0xC0 == 0x80 {
             return;
         }
-        match (last_character(left), first_character(right)) {
-            (Some(left), Some(right)) => set(&mut self.pairs, pair_bit(left, right)),
-            _ => set(&mut self.seams, seam_bit(left_byte, right_byte)),
+        match (Utf8::last_of(left), Utf8::first_of(right)) {
+            (Some(left), Some(right)) => set(&mut self.pairs[..], pair_bit(left, right)),
+            _ => set(&mut self.seams[..], seam_bit(left_byte, right_byte)),
         }
     }
 
-    /// Whether a token may contain the border between two characters, given with the bytes at the border.
-    /// Two ASCII characters always count as linked.
-    pub(super) fn linked(&self, left: char, right: char, left_byte: u8, right_byte: u8) -> bool {
-        left_byte < 0x80 && right_byte < 0x80
-            || get(&self.pairs, pair_bit(left, right))
-            || self.seam(left_byte, right_byte)
+    /// Whether a token may contain the border between two characters. Two ASCII characters count as linked.
+    #[inline]
+    pub(super) fn linked(&self, left: Utf8, right: Utf8) -> bool {
+        left.is_ascii() & right.is_ascii()
+            | get(&self.pairs[..], pair_bit(left, right))
+            | self.seam(left.last_byte(), right.first_byte())
     }
 
     /// Whether a token may contain this border with only a part of one of the characters.
     pub(super) fn seam(&self, left_byte: u8, right_byte: u8) -> bool {
-        get(&self.seams, seam_bit(left_byte, right_byte))
+        get(&self.seams[..], seam_bit(left_byte, right_byte))
     }
 }
 
-/// The whole character at the end of a token.
-fn last_character(bytes: &[u8]) -> Option<char> {
-    let tail = bytes.iter().rev().take(3).take_while(|byte| **byte & 0xC0 == 0x80).count();
-    whole_character(&bytes[bytes.len().checked_sub(tail + 1)?..])
+/// Nothing is linked.
+impl Default for Links {
+    fn default() -> Self {
+        Self { pairs: Box::new([0; PAIR_WORDS]), seams: Box::new([0; SEAM_WORDS]) }
+    }
 }
 
-/// The whole character at the start of a token.
-fn first_character(bytes: &[u8]) -> Option<char> {
-    let len = match *bytes.first()? {
-        0..0x80 => 1,
-        0x80..0xE0 => 2,
-        0xE0..0xF0 => 3,
-        0xF0.. => 4,
-    };
-    whole_character(bytes.get(..len)?)
-}
-
-/// The character that these bytes are, unless they are a part of one.
-fn whole_character(bytes: &[u8]) -> Option<char> {
-    let tail = |byte: u8| u32::from(byte & 0x3F);
-    let code = match *bytes {
-        [a @ 0..0x80] => u32::from(a),
-        [a @ 0xC0..0xE0, b] => u32::from(a & 0x1F) << 6 | tail(b),
-        [a @ 0xE0..0xF0, b, c] => u32::from(a & 0x0F) << 12 | tail(b) << 6 | tail(c),
-        [a @ 0xF0..=0xFF, b, c, d] => u32::from(a & 0x07) << 18 | tail(b) << 12 | tail(c) << 6 | tail(d),
-        _ => return None,
-    };
-    char::from_u32(code)
-}
-
-fn pair_bit(left: char, right: char) -> usize {
-    let hash = (u64::from(left) << 21 | u64::from(right)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (hash >> (64 - BITS)) as usize
+fn pair_bit(left: Utf8, right: Utf8) -> usize {
+    let pair = u64::from(left.number()) << 32 | u64::from(right.number());
+    (pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - BITS)) as usize
 }
 
 fn seam_bit(left: u8, right: u8) -> usize {
@@ -107,6 +84,7 @@ fn set(bits: &mut [u64], at: usize) {
     bits[at / 64] |= 1 << (at % 64);
 }
 
+#[inline]
 fn get(bits: &[u64], at: usize) -> bool {
     bits[at / 64] >> (at % 64) & 1 != 0
 }

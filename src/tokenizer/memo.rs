@@ -1,31 +1,82 @@
-//! The tokens of words that had to be merged, remembered by each thread.
+//! The tokens of recent words, remembered by each thread.
 //!
-//! Words that are no token come again and again: names, identifiers, emoji. The memory is a table of fixed size
-//! in which a newer word takes the place of an older one. Keys are whole words, so that a wrong entry cannot be.
+//! Text says the same words again and again, also where it was never seen before. The memory is small enough to
+//! stay in the processor's second-level cache, where the tables of a whole vocabulary do not fit; a newer word
+//! takes the place of an older one, but not of one that came again. Keys are whole words, so that a wrong entry cannot be.
 
 use std::cell::Cell;
 
+use super::table::prefetch;
 use super::words::Key;
 use crate::token::TokenId;
 
-/// The most tokens of a word that is remembered.
-const TOKENS: usize = 4;
-const SLOTS: usize = 1 << 14;
-const NONE: TokenId = TokenId(u32::MAX);
+const BUCKETS: usize = 1 << 14;
 
 /// A table of words and their tokens, for one vocabulary.
 pub(super) struct Memo {
     /// The vocabulary's number: ids of another one would be wrong.
     owner: u64,
-    entries: Box<[[Entry; 2]]>,
+    buckets: Box<[Bucket; BUCKETS]>,
     long: Box<[LongEntry]>,
 }
 
+/// Two words with the same place; one line of the processor's cache. The first one came more than once: words that
+/// come only once do not drive it out.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Bucket([Entry; 2]);
+
 #[derive(Clone, Copy)]
 struct Entry {
+    /// The word, and the number of its tokens in the key's spare bits.
     key: Key,
-    /// Filled up with [`NONE`].
-    ids: [TokenId; TOKENS],
+    ids: [TokenId; Few::SIZE],
+}
+
+impl Entry {
+    fn new(key: Key, tokens: Few) -> Self {
+        Self { key: key.with_spare(tokens.len), ids: tokens.ids }
+    }
+
+    fn tokens(&self) -> Few {
+        Few { ids: self.ids, len: self.key.spare() }
+    }
+}
+
+/// A few tokens, copied as a whole, without a branch.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Few {
+    pub(super) ids: [TokenId; Self::SIZE],
+    len: u32,
+}
+
+impl Few {
+    /// The most tokens.
+    pub(super) const SIZE: usize = 4;
+    pub(super) const NONE: Self = Self { ids: [TokenId(0); Self::SIZE], len: 0 };
+
+    /// One token, if there is one.
+    #[inline]
+    pub(super) fn one(id: u32, exists: bool) -> Self {
+        Self { ids: [TokenId(id), TokenId(0), TokenId(0), TokenId(0)], len: u32::from(exists) }
+    }
+
+    /// These tokens, unless they are too many.
+    pub(super) fn new(tokens: &[TokenId]) -> Option<Self> {
+        let mut few = Self::NONE;
+        few.ids.get_mut(..tokens.len())?.copy_from_slice(tokens);
+        few.len = tokens.len() as u32;
+        Some(few)
+    }
+
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    pub(super) fn as_slice(&self) -> &[TokenId] {
+        &self.ids[..self.len()]
+    }
 }
 
 /// A word too long for a key, as far as it fits.
@@ -40,6 +91,7 @@ struct LongEntry {
 const LONGEST: usize = 31;
 const LONG_TOKENS: usize = 8;
 const LONG_SLOTS: usize = 1 << 13;
+const NONE: TokenId = TokenId(u32::MAX);
 const LONG_EMPTY: LongEntry = LongEntry { word: [0; LONGEST + 1], ids: [NONE; LONG_TOKENS] };
 
 impl LongEntry {
@@ -52,7 +104,7 @@ impl LongEntry {
     }
 }
 
-const EMPTY: Entry = Entry { key: Key::EMPTY, ids: [NONE; TOKENS] };
+const EMPTY: Bucket = Bucket([Entry { key: Key::EMPTY, ids: [TokenId(0); Few::SIZE] }; 2]);
 
 thread_local! {
     static LAST: Cell<Option<Memo>> = const { Cell::new(None) };
@@ -65,15 +117,11 @@ impl Memo {
             Some(memo) if memo.owner == owner => memo,
             Some(mut memo) => {
                 memo.owner = owner;
-                memo.entries.fill([EMPTY; 2]);
+                memo.buckets.fill(EMPTY);
                 memo.long.fill(LONG_EMPTY);
                 memo
             }
-            None => Self {
-                owner,
-                entries: vec![[EMPTY; 2]; SLOTS].into_boxed_slice(),
-                long: vec![LONG_EMPTY; LONG_SLOTS].into_boxed_slice(),
-            },
+            None => Self { owner, buckets: buckets(), long: vec![LONG_EMPTY; LONG_SLOTS].into_boxed_slice() },
         }
     }
 
@@ -81,26 +129,37 @@ impl Memo {
         LAST.set(Some(self));
     }
 
-    /// The tokens of a word, if they are remembered.
+    /// Soon the bucket of this hash will be read.
     #[inline]
-    pub(super) fn recall(&self, key: Key, hash: u64) -> Option<&[TokenId]> {
-        let entries = &self.entries[Self::slot(hash)];
-        let entry = entries.iter().find(|entry| entry.key == key)?;
-        let len = entry.ids.iter().take_while(|id| **id != NONE).count();
-        Some(&entry.ids[..len])
+    pub(super) fn prefetch(&self, hash: u64) {
+        prefetch(&self.buckets[hash as usize % BUCKETS]);
     }
 
-    /// Remembers the tokens of a word, unless they are too many.
-    pub(super) fn store(&mut self, key: Key, hash: u64, tokens: &[TokenId]) {
-        if tokens.len() > TOKENS {
-            return;
+    /// The ids at the first place for a hash, how many they are, and whether they are those of this key. This is
+    /// where words nearly always are.
+    #[inline]
+    pub(super) fn first(&self, key: Key, hash: u64) -> (&[TokenId; Few::SIZE], usize, bool) {
+        let Bucket([first, _]) = &self.buckets[hash as usize % BUCKETS];
+        (&first.ids, first.key.spare() as usize, first.key.is_but_for_spare(key))
+    }
+
+    /// The tokens of a word, if it is in one of its two places; then it comes to the first one.
+    pub(super) fn recall(&mut self, key: Key, hash: u64) -> Option<Few> {
+        let Bucket([first, second]) = &mut self.buckets[hash as usize % BUCKETS];
+        if second.key.is_but_for_spare(key) {
+            std::mem::swap(first, second);
         }
-        let [newer, older] = &mut self.entries[Self::slot(hash)];
-        *older = *newer;
-        *newer = Entry { key, ..EMPTY };
-        for (id, token) in newer.ids.iter_mut().zip(tokens) {
-            *id = *token;
-        }
+        first.key.is_but_for_spare(key).then(|| first.tokens())
+    }
+
+    pub(super) fn insert(&mut self, key: Key, hash: u64, tokens: Few) {
+        let Bucket([_, second]) = &mut self.buckets[hash as usize % BUCKETS];
+        *second = Entry::new(key, tokens);
+    }
+
+    /// Soon the entry of a long word with this hash will be read.
+    pub(super) fn prefetch_long(&self, hash: u64) {
+        prefetch(&self.long[hash as usize % LONG_SLOTS]);
     }
 
     /// The tokens of a word that is too long for a key, if they are remembered.
@@ -113,7 +172,7 @@ impl Memo {
         Some(&entry.ids[..len])
     }
 
-    /// Remembers the tokens of a word that is too long for a key, if both fit.
+    /// Remembers the tokens of a word that is too long for a key, unless it does not fit here.
     pub(super) fn store_long(&mut self, word: &[u8], hash: u64, tokens: &[TokenId]) {
         let Some(word) = LongEntry::word(word).filter(|_| tokens.len() <= LONG_TOKENS) else { return };
         let entry = &mut self.long[hash as usize % LONG_SLOTS];
@@ -122,8 +181,12 @@ impl Memo {
             *id = *token;
         }
     }
+}
 
-    fn slot(hash: u64) -> usize {
-        (hash as usize) & (SLOTS - 1)
+/// Empty buckets, made in place.
+fn buckets() -> Box<[Bucket; BUCKETS]> {
+    match vec![EMPTY; BUCKETS].into_boxed_slice().try_into() {
+        Ok(buckets) => buckets,
+        Err(_) => unreachable!("the list has this length"),
     }
 }

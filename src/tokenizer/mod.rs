@@ -36,6 +36,7 @@ mod table;
 mod tables;
 #[cfg(all(test, feature = "vocab"))]
 mod tests;
+mod utf8;
 mod words;
 
 use std::fmt;

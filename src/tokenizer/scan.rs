@@ -1,22 +1,38 @@
-//! Pre-tokens of ASCII text, 64 bytes at a time.
+//! Borders in text, 64 bytes at a time.
 //!
 //! A window of 64 bytes that begins where a pre-token begins becomes one bit mask for each class, and a few
 //! operations on masks give the places where pre-tokens start. What is left of the window does not matter then:
 //! the expressions look at nothing before a match. What is right of it can matter; only the places that it
 //! cannot move are given.
+//!
+//! ASCII is classified many bytes at once, other characters one by one. A character's bits are those of all its
+//! bytes, so that a run of a class is a run of bits, and the place after a character is one bit further. Rare
+//! characters, whose rules would need more than that, end what is known of the window: numbers, white space and
+//! CJK signs beyond ASCII.
+
+use wide::u8x16;
+
+use super::classes::{CJK, LETTER, OTHER, PUNCTUATION};
+use super::links::Links;
+use super::utf8::Utf8;
 
 /// The bytes of a window that are looked at.
 pub(super) const WINDOW: usize = 64;
+/// A window, and what can be read behind it.
+pub(super) const READ: usize = WINDOW + 16;
+
+/// The class of most characters that the second expression matches.
+const CJK_LETTER: u8 = CJK | LETTER;
 
 /// One bit for each byte of a window, the first byte lowest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Masks {
     /// `[A-Za-z]`
-    letters: u64,
+    ascii_letters: u64,
     /// `[0-9]`
     digits: u64,
-    /// The other printable characters but the space.
-    punctuation: u64,
+    /// The printable ASCII characters but letters, digits and the space.
+    ascii_punctuation: u64,
     /// `[\t\n\v\f\r ]`
     spaces: u64,
     /// `[\r\n]`
@@ -27,24 +43,88 @@ pub(super) struct Masks {
     non_ascii: u64,
 }
 
+/// The characters beyond ASCII in a window.
+#[derive(Debug, Clone, Copy, Default)]
+struct Others {
+    letters: u64,
+    cjk_letters: u64,
+    punctuation: u64,
+    /// The bytes after the first of characters of no class.
+    tails: u64,
+    /// Characters that no token links to the one before them, both letters of CJK or both punctuation.
+    unlinked: u64,
+}
+
+/// The places of a window where parts start that are encoded on their own: pre-tokens, and within them
+/// characters that no token [links](super::links) to the one before. `len` bytes of the window are text.
+///
+/// The first place must be the start of a pre-token. The last place of the result starts a part whose end is
+/// not known.
+#[inline]
+pub(super) fn starts(window: &[u8; READ], len: usize, links: &Links) -> u64 {
+    let masks = masks(window.first_chunk().unwrap_or(&[0; WINDOW]));
+    let text = bits_below(len);
+    if masks.non_ascii & text == 0 {
+        return masks.starts(text, &Others::default());
+    }
+    let (others, known) = masks.others(window, len, links);
+    masks.starts(known, &others)
+}
+
 impl Masks {
-    /// The number of ASCII bytes at the front of the window.
-    pub(super) fn ascii_len(&self) -> u32 {
-        self.non_ascii.trailing_zeros()
+    /// Classifies the characters beyond ASCII; also gives the bits of what is known.
+    fn others(&self, window: &[u8; READ], len: usize, links: &Links) -> (Others, u64) {
+        let mut others = Others::default();
+        let mut rest = self.non_ascii & bits_below(len);
+        // The character before, its class, and where it ends.
+        let (mut left, mut left_class, mut end) = (Utf8::default(), OTHER, 0);
+        while rest != 0 {
+            let at = rest.trailing_zeros() as usize % WINDOW;
+            let char = Utf8::at(window, at);
+            let next = at + char.len();
+            if next > len {
+                return (others, bits_below(at));
+            }
+            let class = char.class();
+            let bits = bits_below(next) & !bits_below(at);
+            match class {
+                CJK_LETTER => others.cjk_letters |= bits,
+                PUNCTUATION => others.punctuation |= bits,
+                LETTER => others.letters |= bits,
+                OTHER => others.tails |= bits & (bits << 1),
+                _ => return (others, bits_below(at)),
+            }
+            let alike = at == end && class == left_class && matches!(class, CJK_LETTER | PUNCTUATION);
+            others.unlinked |= u64::from(alike && !links.linked(left, char)) << at;
+            (left, left_class, end) = (char, class, next);
+            if class == CJK_LETTER {
+                // Where one ideograph is there are more. No branches: whether they are linked is hard to predict.
+                while end + 3 <= len {
+                    let char = Utf8::at(window, end);
+                    if !char.is_ideograph() {
+                        break;
+                    }
+                    others.unlinked |= u64::from(!links.linked(left, char)) << end;
+                    (left, end) = (char, end + 3);
+                }
+                others.cjk_letters |= bits_below(end) & !bits_below(next);
+            }
+            rest &= !bits_below(end);
+        }
+        (others, bits_below(len))
     }
 
-    /// The places where pre-tokens start, as far as they are certain when `len` bytes of the window are known.
-    ///
-    /// The first place must be the start of a pre-token, and `len` at most [`Masks::ascii_len`]. The last
-    /// place of the result starts a pre-token whose end is not known.
-    pub(super) fn starts(&self, len: u32) -> u64 {
-        let known = u64::MAX.checked_shr(WINDOW as u32 - len).unwrap_or(0);
-        let letters = self.letters & known;
+    /// The places where parts start, as far as they are certain.
+    fn starts(&self, known: u64, others: &Others) -> u64 {
+        let ascii_letters = self.ascii_letters & known;
+        let letters = ascii_letters | others.letters;
         let digits = self.digits & known;
-        let punctuation = self.punctuation & known;
+        let ascii_punctuation = self.ascii_punctuation & known;
+        let punctuation = ascii_punctuation | others.punctuation;
         let line_ends = self.line_ends & known;
         let blanks = self.blanks & known;
-        let other = known & !(letters | digits | punctuation | self.spaces);
+        let cjk = others.cjk_letters;
+        let other = known & !(letters | digits | punctuation | cjk | self.spaces);
 
         // Line ends that follow punctuation belong to it; adding a bit to the start of a run clears the run.
         let after_punctuation = line_ends & (punctuation << 1);
@@ -54,14 +134,22 @@ impl Masks {
 
         // A blank before punctuation belongs to it.
         let free_punctuation = punctuation & !(punctuation << 1) & !(blanks << 1);
-        // One space that is no line end, one other character or one punctuation mark begins a word.
-        let begins_word = (inline | other | free_punctuation) << 1;
+        // One space that is no line end or one other character begins a word; one punctuation mark begins a word
+        // of ASCII letters, which ends where they end.
+        let marked = ((free_punctuation & ascii_punctuation) << 1) & ascii_letters;
+        let begins_word = ((inline | other) << 1) | marked;
         let mut starts = free_punctuation
             | (letters & !(letters << 1) & !begins_word)
+            | (others.letters & ascii_letters.wrapping_add(marked))
             | (spaces & !(spaces << 1))
-            | (other & (!(other << 1) | (letters >> 1)));
-        // The last space is left for what follows, unless that is a number.
-        starts |= inline & !(spaces >> 1) & !(digits >> 1);
+            | (cjk & !(cjk << 1))
+            | others.unlinked;
+        // The last one of other characters is left for letters.
+        let last = other & (letters >> 1);
+        starts |= (other & !(other << 1)) | last & !others.tails;
+        starts |= starts_of(last & others.tails, others.tails);
+        // The last space is left for what follows, unless that is a number or CJK.
+        starts |= inline & !(spaces >> 1) & !((digits | cjk) >> 1);
         starts |= after_line_ends(inline, line_ends);
         starts |= triples(digits);
 
@@ -72,6 +160,21 @@ impl Masks {
         }
         starts
     }
+}
+
+/// For the last bytes of some characters the places of their first bytes, by the places of all further bytes.
+fn starts_of(mut ends: u64, tails: u64) -> u64 {
+    let mut starts = 0;
+    while ends != 0 {
+        let before = !tails & bits_below(ends.trailing_zeros() as usize);
+        starts |= 1 << before.ilog2();
+        ends &= ends - 1;
+    }
+    starts
+}
+
+fn bits_below(len: usize) -> u64 {
+    if len < WINDOW { (1 << len) - 1 } else { u64::MAX }
 }
 
 /// The starts of runs of other white space that follow a line end, but not those with a line end behind them.
@@ -102,42 +205,34 @@ fn triples(digits: u64) -> u64 {
     starts
 }
 
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGH: u64 = ONES << 7;
-
-/// The masks of a window: eight bytes at a time in plain 64-bit words. Vector instructions save 4 % of an encoding's
-/// instructions on x86-64 and no measurable time, which is not worth their `unsafe`.
+/// The masks of a window, 16 bytes at a time.
+#[inline]
 pub(super) fn masks(window: &[u8; WINDOW]) -> Masks {
     let mut masks = Masks::default();
-    let (words, _) = window.as_chunks::<8>();
-    for (place, word) in words.iter().enumerate() {
-        let all = u64::from_le_bytes(*word);
-        let word = all & !HIGH;
-        let ascii = !all & HIGH;
-        let letter = within(word | (ONES << 5), b'a', b'z');
-        let digit = within(word, b'0', b'9');
-        let blank = within(word, b' ', b' ');
-        let bits = |mask: u64| gather(mask & ascii) << (8 * place);
-        masks.letters |= bits(letter);
+    let (blocks, _) = window.as_chunks::<16>();
+    for (place, block) in blocks.iter().enumerate() {
+        let bytes = u8x16::new(*block);
+        let bits = |mask: u8x16| u64::from(mask.to_bitmask()) << (16 * place);
+        let letter = within(bytes | u8x16::splat(0x20), b'a', b'z');
+        let digit = within(bytes, b'0', b'9');
+        let blank = bytes.simd_eq(u8x16::splat(b' '));
+        let line_end = bytes.simd_eq(u8x16::splat(b'\n')) | bytes.simd_eq(u8x16::splat(b'\r'));
+        masks.ascii_letters |= bits(letter);
         masks.digits |= bits(digit);
-        masks.punctuation |= bits(within(word, 0x21, 0x7E) & !letter & !digit);
-        masks.spaces |= bits(within(word, b'\t', b'\r') | blank);
-        masks.line_ends |= bits(within(word, b'\n', b'\n') | within(word, b'\r', b'\r'));
+        masks.ascii_punctuation |= bits(within(bytes, 0x21, 0x7E) & !(letter | digit));
+        masks.spaces |= bits(within(bytes, b'\t', b'\r') | blank);
+        masks.line_ends |= bits(line_end);
         masks.blanks |= bits(blank);
-        masks.non_ascii |= gather(all & HIGH) << (8 * place);
+        masks.non_ascii |= bits(bytes);
     }
     masks
 }
 
-/// The high bit of each byte that lies in a range of ASCII; all bytes must be ASCII.
-fn within(word: u64, first: u8, last: u8) -> u64 {
-    let from = |byte: u8| word + ONES * u64::from(0x80 - byte);
-    from(first) & !from(last + 1) & HIGH
-}
-
-/// The high bits of eight bytes as the lowest eight bits.
-fn gather(mask: u64) -> u64 {
-    ((mask >> 7).wrapping_mul(0x0102_0408_1020_4080)) >> 56
+/// All ones in each byte that lies in a range.
+#[inline]
+fn within(bytes: u8x16, first: u8, last: u8) -> u8x16 {
+    let above = bytes - u8x16::splat(first);
+    above.simd_eq(above.min(u8x16::splat(last - first)))
 }
 
 /// The masks of a window, byte by byte: the slow twin.
@@ -146,9 +241,9 @@ pub(super) fn slow_masks(window: &[u8; WINDOW]) -> Masks {
     let mut masks = Masks::default();
     for (place, byte) in window.iter().enumerate() {
         let bit = |is: bool| u64::from(is) << place;
-        masks.letters |= bit(byte.is_ascii_alphabetic());
+        masks.ascii_letters |= bit(byte.is_ascii_alphabetic());
         masks.digits |= bit(byte.is_ascii_digit());
-        masks.punctuation |= bit(byte.is_ascii_punctuation());
+        masks.ascii_punctuation |= bit(byte.is_ascii_punctuation());
         masks.spaces |= bit(matches!(byte, b'\t'..=b'\r' | b' '));
         masks.line_ends |= bit(matches!(byte, b'\r' | b'\n'));
         masks.blanks |= bit(*byte == b' ');

@@ -40,6 +40,15 @@ pub(super) fn next(slot: usize, len: usize) -> usize {
     if slot + 1 < len { slot + 1 } else { 0 }
 }
 
+/// Asks the processor for the memory of a place that will be read soon, where there is a way to ask.
+#[inline]
+pub(super) fn prefetch<T>(place: &T) {
+    #[cfg(target_arch = "x86_64")]
+    safe_arch::prefetch_t0(place);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
+
 /// The items' places in `items`, sorted by the upper bits of their hashes.
 pub(super) fn by_region<T>(items: &[T], hash: impl Fn(&T) -> u64) -> Vec<u32> {
     let region = |item: &T| (hash(item) >> 58) as usize;

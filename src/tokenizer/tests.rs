@@ -200,3 +200,47 @@ fn long_runs_cost_little_more_than_prose() {
         assert!(start.elapsed().as_secs() < 5, "{unit:?}");
     }
 }
+
+/// What a window says about borders, against the pre-tokens themselves.
+#[test]
+fn windows_give_every_border() {
+    let tokenizer = Tokenizer::embedded(&BARE);
+    let links = &tokenizer.tables.links;
+    let mut borders = 0;
+    let mut check = |text: &str| {
+        let mut window = [0; scan::READ];
+        let len = text.len().min(scan::WINDOW);
+        let read = text.len().min(scan::READ);
+        window[..read].copy_from_slice(&text.as_bytes()[..read]);
+        let found = scan::starts(&window, len, links) | 1;
+        let mut at = 0;
+        for (piece, after) in pretokens(text).zip(pretokens(text).skip(1).map(Some).chain([None])) {
+            for (inner, right) in piece.char_indices().skip(1) {
+                let place = at + inner;
+                if place < scan::WINDOW && found >> place & 1 != 0 {
+                    let left = text[..place].chars().next_back().map(utf8::Utf8::from);
+                    assert!(!links.linked(left.unwrap(), right.into()), "{text:?} at {place}");
+                }
+            }
+            at += piece.len();
+            if after.is_some() && at < scan::WINDOW && found >> at != 0 {
+                assert!(found >> at & 1 != 0, "{text:?} at {at}");
+                borders += 1;
+            }
+        }
+    };
+    for a in KINDS {
+        for b in KINDS {
+            for c in KINDS {
+                check(&String::from_iter([a, b, c, 'x', 'y', ' ', 'z', '.']));
+                check(&String::from_iter([a, b, c, a, a, '.', 'z', b, '中', c, '👍', 'é', 'b']));
+            }
+        }
+    }
+    let mut numbers = Numbers(7);
+    for _ in 0..20_000 {
+        let len = 1 + numbers.below(90);
+        check(&numbers.text(len));
+    }
+    assert!(borders > 100_000);
+}

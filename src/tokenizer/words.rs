@@ -40,10 +40,29 @@ impl Key {
         Self { low: text as u64 & low, high: ((text >> 64) as u64 & high) | len }
     }
 
+    #[inline]
     pub(super) fn hash(self) -> u64 {
         mix(self.low, self.high)
     }
+
+    /// The key with a number below 16 in bits that no word needs.
+    pub(super) fn with_spare(self, number: u32) -> Self {
+        Self { high: self.high | u64::from(number) << SPARE_SHIFT, ..self }
+    }
+
+    #[inline]
+    pub(super) fn spare(self) -> u32 {
+        (self.high >> SPARE_SHIFT) as u32
+    }
+
+    /// Whether two keys are equal but for their spare bits, without a branch.
+    #[inline]
+    pub(super) fn is_but_for_spare(self, other: Self) -> bool {
+        (self.low ^ other.low) | ((self.high ^ other.high) << (64 - SPARE_SHIFT)) == 0
+    }
 }
+
+const SPARE_SHIFT: u32 = 60;
 
 /// The tokens that a word becomes without merging: those whose bytes merge to the token itself.
 #[derive(Debug, Default)]
@@ -74,7 +93,7 @@ impl Entry {
 
     #[inline]
     fn is_of(&self, key: Key) -> bool {
-        self.low == key.low && self.high & KEY_MASK == key.high
+        (self.low ^ key.low) | ((self.high ^ key.high) & KEY_MASK) == 0
     }
 
     #[inline]
@@ -122,11 +141,16 @@ impl WordTable {
         }
     }
 
-    /// The token of a word with this key, and whether it is known; a word that is not at its first
-    /// place counts as unknown. Without branches.
+    /// Soon the first place for this hash of a key will be read.
+    pub(super) fn prefetch(&self, hash: u64) {
+        table::prefetch(&self.short[table::slot(hash, self.short.len())]);
+    }
+
+    /// The token of a word with this key and this hash of the key, and whether it is known; a word that is not at
+    /// its first place counts as unknown. Without branches.
     #[inline]
-    pub(super) fn look(&self, key: Key) -> (u32, bool) {
-        let Bucket([first, second]) = self.short[table::slot(key.hash(), self.short.len())];
+    pub(super) fn look(&self, key: Key, hash: u64) -> (u32, bool) {
+        let Bucket([first, second]) = self.short[table::slot(hash, self.short.len())];
         let (is_first, is_second) = (first.is_of(key), second.is_of(key));
         let high = if is_second { second.high } else { first.high };
         ((high >> ID_SHIFT) as u32, is_first | is_second)
