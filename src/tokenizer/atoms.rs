@@ -26,10 +26,12 @@ impl Atoms {
     pub(super) fn new(tables: &Tables, words: &[u32]) -> Self {
         let mut ids = vec![0; 1 << 16].into_boxed_slice();
         for id in words {
-            if let token @ ([0xC0..=0xDF, _] | [0xE0..=0xEF, _, _]) = tables.token(*id)
-                && let Some(char) = std::str::from_utf8(token).ok().and_then(|text| text.chars().next())
+            let len = tables.token_len(*id);
+            if matches!(len, 2 | 3)
+                && let token = tables.token(*id)
+                && let Some(char) = Utf8::first_of(token).filter(|char| char.len() == len)
             {
-                ids[char as usize] = id + 1;
+                ids[char.code() as usize] = id + 1;
             }
         }
         Self { ids }

@@ -4,6 +4,7 @@
 //! after the other: each step asks the processor for what the next one will read.
 
 use super::memo::{Few, Memo};
+use super::table::Seed;
 use super::tables::Tables;
 use super::words::{self, Key};
 use crate::token::TokenId;
@@ -38,9 +39,9 @@ impl Part {
 
     /// A part of `len` bytes that `front` begins with.
     #[inline]
-    pub(super) fn new(front: &[u8; 16], start: usize, len: usize) -> Self {
+    pub(super) fn new(front: &[u8; 16], start: usize, len: usize, seed: Seed) -> Self {
         let key = Key::of_front(front, len);
-        Self { key, hash: key.hash(), start, len }
+        Self { key, hash: key.hash(seed), start, len }
     }
 
     #[inline]
@@ -96,7 +97,7 @@ impl Batch {
         for gap in &mut self.gaps[..self.gaps_len] {
             let part = &mut self.parts[usize::from(gap.part) % PARTS];
             if !part.has_key() {
-                part.hash = words::hash(part.bytes(text));
+                part.hash = words::hash(part.bytes(text), tables.seed);
                 memo.prefetch_long(part.hash);
                 continue;
             }

@@ -2,7 +2,10 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::cut;
 use crate::token::TokenId;
@@ -18,8 +21,9 @@ const OVERHEAD: usize = 160;
 /// Remembers the ids of text, so that a conversation that grows costs about its new part.
 ///
 /// Prompts are remembered in parts: the text between two special tokens, longer text cut at places that no
-/// pre-token crosses, every four kibibytes. A part is found by a hash of its bytes **and then compared byte by
-/// byte**, so that a result from the cache is never a wrong one.
+/// pre-token crosses, every four kibibytes. A part is found by a hash of its bytes, or because it followed the
+/// part before it last time, **and then compared byte by byte**, so that a result from the cache is never a wrong
+/// one.
 ///
 /// Memory is bounded: beyond the limit the part that entered first goes, unless it was used since it was last
 /// looked at (second chance). A cache can be shared by threads and by tokenizers of different vocabularies.
@@ -44,11 +48,17 @@ struct Slot {
 }
 
 #[derive(Debug)]
-struct Entry {
+pub(super) struct Entry {
     vocabulary: u64,
     text: Box<str>,
     ids: Box<[TokenId]>,
+    /// The hash of the part that followed last time: a guess that saves hashing it.
+    next: AtomicU64,
 }
+
+/// The part of a prompt that was found or stored last.
+#[derive(Debug, Default)]
+pub(super) struct Trail(Option<Arc<Entry>>);
 
 impl Entry {
     fn cost(&self) -> usize {
@@ -69,30 +79,57 @@ impl EncodeCache {
         self.shards.iter().map(|shard| lock(shard).bytes).sum()
     }
 
-    /// Appends the ids of a text, by look-up or by `encode`.
+    /// Appends the ids of a text, by look-up or by `encode`. The trail leads through the texts of one prompt.
     pub(super) fn encode(
         &self,
         vocabulary: u64,
         text: &str,
+        trail: &mut Trail,
         ids: &mut Vec<TokenId>,
         mut encode: impl FnMut(&str, &mut Vec<TokenId>),
     ) {
-        for part in cut::parts(text, PART) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            if rest.len() >= SHORTEST
+                && let Some(entry) = self.follow(vocabulary, rest, trail)
+            {
+                ids.extend_from_slice(&entry.ids);
+                rest = &rest[entry.text.len()..];
+                trail.0 = Some(entry);
+                continue;
+            }
+            let (part, after) = rest.split_at(cut::next_cut(rest, PART));
+            rest = after;
             if part.len() < SHORTEST {
                 encode(part, ids);
                 continue;
             }
-            let hash = hash(vocabulary, part.as_bytes());
+            let hash = xxh3_64_with_seed(part.as_bytes(), vocabulary);
+            if let Some(before) = &trail.0 {
+                before.next.store(hash, Ordering::Relaxed);
+            }
             if let Some(entry) =
                 self.find(hash).filter(|entry| entry.vocabulary == vocabulary && *entry.text == *part)
             {
                 ids.extend_from_slice(&entry.ids);
+                trail.0 = Some(entry);
                 continue;
             }
             let start = ids.len();
             encode(part, ids);
-            self.insert(hash, Entry { vocabulary, text: part.into(), ids: ids[start..].into() });
+            let entry =
+                Entry { vocabulary, text: part.into(), ids: ids[start..].into(), next: AtomicU64::new(0) };
+            trail.0 = Some(self.insert(hash, entry));
         }
+    }
+
+    /// The part that followed last time, if the text begins with it and can be cut behind it.
+    fn follow(&self, vocabulary: u64, text: &str, trail: &Trail) -> Option<Arc<Entry>> {
+        let entry = self.find(trail.0.as_ref()?.next.load(Ordering::Relaxed))?;
+        let follows = entry.vocabulary == vocabulary
+            && text.as_bytes().starts_with(entry.text.as_bytes())
+            && cut::can_cut(text, entry.text.len());
+        follows.then_some(entry)
     }
 
     fn find(&self, hash: u64) -> Option<Arc<Entry>> {
@@ -102,13 +139,14 @@ impl EncodeCache {
         Some(Arc::clone(&slot.entry))
     }
 
-    fn insert(&self, hash: u64, entry: Entry) {
+    fn insert(&self, hash: u64, entry: Entry) -> Arc<Entry> {
         let cost = entry.cost();
+        let entry = Arc::new(entry);
         if cost > self.shard_limit {
-            return;
+            return entry;
         }
         let mut shard = lock(self.shard(hash));
-        let slot = Slot { entry: Arc::new(entry), used: false };
+        let slot = Slot { entry: Arc::clone(&entry), used: false };
         match shard.entries.insert(hash, slot) {
             // Another text with the same hash: the newer one stays.
             Some(old) => shard.bytes -= old.entry.cost(),
@@ -118,6 +156,7 @@ impl EncodeCache {
         while shard.bytes > self.shard_limit {
             shard.evict();
         }
+        entry
     }
 
     fn shard(&self, hash: u64) -> &Mutex<Shard> {
@@ -167,32 +206,4 @@ impl Hasher for Identity {
     fn write_u64(&mut self, value: u64) {
         self.0 = value;
     }
-}
-
-/// A hash of all bytes, four words at a time.
-fn hash(seed: u64, bytes: &[u8]) -> u64 {
-    const KEYS: [u64; 4] =
-        [0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03, 0xA24B_AED4_963E_E407, 0x8EBC_6AF0_9C88_C6E3];
-    let fold = |a: u64, b: u64| {
-        let product = u128::from(a) * u128::from(b);
-        (product >> 64) as u64 ^ product as u64
-    };
-    let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
-    let mut lanes = KEYS;
-    lanes[0] ^= seed.wrapping_mul(KEYS[2]);
-    lanes[1] ^= bytes.len() as u64;
-    let (blocks, rest) = bytes.as_chunks::<32>();
-    for block in blocks {
-        let (words, _) = block.as_chunks::<8>();
-        for ((lane, bytes), key) in lanes.iter_mut().zip(words).zip(KEYS) {
-            *lane = fold(*lane ^ word(bytes), key);
-        }
-    }
-    let (words, tail) = rest.as_chunks::<8>();
-    for bytes in words {
-        lanes[0] = fold(lanes[0] ^ word(bytes), KEYS[0]);
-    }
-    let tail = tail.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
-    lanes[0] = fold(lanes[0] ^ tail, KEYS[1]);
-    lanes.iter().fold(0, |hash, lane| fold(hash ^ lane ^ KEYS[3], KEYS[0]))
 }

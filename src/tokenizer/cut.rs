@@ -36,6 +36,15 @@ pub(super) fn next_cut(text: &str, from: usize) -> usize {
     text.len()
 }
 
+/// Whether a text can be cut at a character's border, or ends there.
+pub(super) fn can_cut(text: &str, at: usize) -> bool {
+    let (before, after) = text.split_at(at);
+    match (before.chars().next_back(), after.chars().next()) {
+        (Some(left), Some(right)) => is_cut(left, right, after.as_bytes().get(1).copied()),
+        _ => true,
+    }
+}
+
 /// Whether the place between two characters is safe; `after` is the byte behind a right character of one byte.
 fn is_cut(left: char, right: char, after: Option<u8>) -> bool {
     if left.is_ascii_alphabetic() && right == ' ' && after.is_some_and(|byte| byte.is_ascii_alphabetic()) {

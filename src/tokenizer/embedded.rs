@@ -36,28 +36,36 @@ fn read(data: &[u8]) -> Option<(Tables, Vec<(u32, String)>)> {
 
 /// The bytes of all tokens, and where each id's end.
 fn token_bytes(merges: &[Merge]) -> Option<(Vec<u8>, Vec<u32>)> {
-    // Copied in blocks, which is much faster than to the byte; what a block holds too much is written over.
-    const BLOCK: usize = 16;
-    let mut bytes: Vec<u8> = (0..256).map(byte_of_printable_order).collect();
     let mut ends: Vec<u32> = Vec::with_capacity(FIRST_BYTE as usize + 256 + merges.len());
     ends.resize(FIRST_BYTE as usize, 0);
     ends.extend(1..=256);
-    let mut len = bytes.len();
+    let mut len = 256;
+    for merge in merges {
+        let token_len = |id: u32| Some(*ends.get(id as usize)? - *ends.get(id as usize - 1)?);
+        len += token_len(merge.left)? + token_len(merge.right)?;
+        ends.push(len);
+    }
+    // Copied in blocks, which is much faster than to the byte; what a block holds too much is written over.
+    const BLOCK: usize = 16;
+    let mut bytes: Vec<u8> = (0..256).map(byte_of_printable_order).collect();
+    bytes.resize(len as usize + BLOCK, 0);
+    let mut to = 256;
     for merge in merges {
         for part in [merge.left as usize, merge.right as usize] {
-            let span = *ends.get(part - 1)? as usize..*ends.get(part)? as usize;
-            if bytes.len() < len + span.len() + BLOCK {
-                bytes.resize(2 * bytes.len() + span.len() + BLOCK, 0);
+            let (start, end) = (*ends.get(part - 1)? as usize, *ends.get(part)? as usize);
+            let mut from = start;
+            loop {
+                let block: [u8; BLOCK] = *bytes.get(from..)?.first_chunk()?;
+                *bytes.get_mut(to + (from - start)..)?.first_chunk_mut()? = block;
+                from += BLOCK;
+                if from >= end {
+                    break;
+                }
             }
-            for offset in (0..span.len()).step_by(BLOCK) {
-                let block: [u8; BLOCK] = *bytes[span.start + offset..].first_chunk()?;
-                *bytes[len + offset..].first_chunk_mut()? = block;
-            }
-            len += span.len();
+            to += end - start;
         }
-        ends.push(len as u32);
     }
-    bytes.truncate(len);
+    bytes.truncate(to);
     Some((bytes, ends))
 }
 
@@ -65,13 +73,20 @@ fn read_merges(mut bits: Bits<'_>, codes: &[PrefixCode], count: usize) -> Option
     let [left_code, right_codes @ ..] = codes else { return None };
     let mut merges = Vec::with_capacity(count);
     // The class of the last byte of each token, by which the code of the right token is chosen.
-    let mut classes: Vec<u8> = Vec::with_capacity(256 + count);
-    classes.extend((0..256).map(|number| byte_class(byte_of_printable_order(number))));
-    for rank in 0..count {
-        let left = left_code.number(&mut bits);
-        let right = right_codes.get(usize::from(*classes.get(left as usize)?))?.number(&mut bits);
-        classes.push(*classes.get(right as usize)?);
-        let result = FIRST_BYTE + 256 + u32::try_from(rank).ok()?;
+    let mut classes = vec![0; 256 + count];
+    for (number, class) in classes[..256].iter_mut().enumerate() {
+        *class = byte_class(byte_of_printable_order(number));
+    }
+    for number in 256..classes.len() {
+        // Two numbers are at most 50 bits.
+        let window = bits.window();
+        let (left, left_len) = left_code.number(window);
+        let code = right_codes.get(usize::from(*classes.get(left as usize)?))?;
+        let (right, right_len) = code.number(window >> left_len);
+        bits.position += (left_len + right_len) as usize;
+        let class = *classes.get(right as usize)?;
+        classes[number] = class;
+        let result = FIRST_BYTE + number as u32;
         merges.push(Merge { left: FIRST_BYTE + left, right: FIRST_BYTE + right, result });
     }
     Some(merges)
@@ -107,14 +122,14 @@ fn read_added(data: &mut Reader<'_>) -> Option<Vec<(u32, String)>> {
 /// A canonical prefix code as a table over the next [`LONGEST_CODE`] bits of the stream.
 struct PrefixCode {
     /// The symbol above the four bits of its code's length.
-    entries: Box<[u16]>,
+    entries: Box<[u16; 1 << LONGEST_CODE]>,
 }
 
 impl PrefixCode {
     fn new(nibbles: &[u8]) -> Option<Self> {
         let lengths: Vec<u32> =
             nibbles.iter().flat_map(|byte| [byte & 15, byte >> 4]).map(u32::from).collect();
-        let mut entries = vec![0; 1 << LONGEST_CODE].into_boxed_slice();
+        let mut entries = Box::new([0; 1 << LONGEST_CODE]);
         let mut code = 0u32;
         for length in 1..=LONGEST_CODE {
             for (symbol, _) in lengths.iter().enumerate().filter(|(_, own)| **own == length) {
@@ -129,20 +144,18 @@ impl PrefixCode {
         Some(Self { entries })
     }
 
-    /// The next number of the stream.
-    fn number(&self, bits: &mut Bits<'_>) -> u32 {
-        let window = bits.window();
+    /// The number at the front of the stream, and its number of bits.
+    #[inline]
+    fn number(&self, window: u64) -> (u32, u32) {
         let entry = self.entries[window as usize & ((1 << LONGEST_CODE) - 1)];
         let (symbol, length) = (u32::from(entry >> 4), u32::from(entry & 15));
         if symbol < EXACT as u32 {
-            bits.skip(length);
-            return symbol;
+            return (symbol, length);
         }
         let (group, top) = ((symbol - EXACT as u32) / 8, (symbol - EXACT as u32) % 8 + 8);
         let low_bits = group + EXACT_BITS - 4;
         let low = (window >> length) as u32 & ((1 << low_bits) - 1);
-        bits.skip(length + low_bits);
-        top << low_bits | low
+        (top << low_bits | low, length + low_bits)
     }
 }
 
@@ -158,6 +171,7 @@ impl<'d> Bits<'d> {
     }
 
     /// At least 56 bits from the position on.
+    #[inline]
     fn window(&self) -> u64 {
         let rest = self.data.get(self.position / 8..).unwrap_or_default();
         let word = match rest.first_chunk::<8>() {
@@ -165,10 +179,6 @@ impl<'d> Bits<'d> {
             None => rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
         };
         word >> (self.position % 8)
-    }
-
-    fn skip(&mut self, bits: u32) {
-        self.position += bits as usize;
     }
 }
 

@@ -105,7 +105,8 @@ impl<'t> Encoder<'t> {
             let to = starts.trailing_zeros() as usize;
             starts &= starts - 1;
             let front = window[from % WINDOW..].first_chunk().unwrap_or(&[0; 16]);
-            self.batch.push(&self.memo, Part::new(front, at + from, to - from));
+            let part = Part::new(front, at + from, to - from, self.tables.seed);
+            self.batch.push(&self.memo, part);
             from = to;
         }
         from
@@ -139,11 +140,11 @@ impl<'t> Encoder<'t> {
             self.flush(text, sink);
         }
         let part = match text.as_bytes()[from..].first_chunk() {
-            Some(front) => Part::new(front, from, to - from),
+            Some(front) => Part::new(front, from, to - from, self.tables.seed),
             None => {
                 let mut front = [0; 16];
                 front[..text.len() - from].copy_from_slice(&text.as_bytes()[from..]);
-                Part::new(&front, from, to - from)
+                Part::new(&front, from, to - from, self.tables.seed)
             }
         };
         self.batch.push(&self.memo, part);
@@ -187,7 +188,7 @@ fn encode_short(tables: &Tables, memo: &mut Memo, part: &Part, word: &[u8], out:
     let known = if word.len() <= Key::SHORT {
         tables.words.find_short(part.key, part.hash)
     } else {
-        tables.words.find_long(tables, word, words::hash(word))
+        tables.words.find_long(tables, word, words::hash(word, tables.seed))
     };
     match known {
         Some(id) => out.push(TokenId(id)),

@@ -33,21 +33,21 @@ impl Links {
         let mut links = Self::default();
         // A border inside one of a merge's parts belongs to the merge that made the part.
         for merge in merges {
-            links.insert(tables.token(merge.left), tables.token(merge.right));
+            // Merges of tokens that are not text never happen.
+            let Some((left_byte, right_byte)) = tables.bytes_at_border(merge.left, merge.right) else {
+                continue;
+            };
+            if left_byte | right_byte < 0x80 || right_byte & 0xC0 == 0x80 {
+                continue;
+            }
+            let characters =
+                (Utf8::last_of(tables.token(merge.left)), Utf8::first_of(tables.token(merge.right)));
+            match characters {
+                (Some(left), Some(right)) => set(&mut links.pairs[..], pair_bit(left, right)),
+                _ => set(&mut links.seams[..], seam_bit(left_byte, right_byte)),
+            }
         }
         links
-    }
-
-    /// Notes the border between two tokens that merge, if characters meet there.
-    fn insert(&mut self, left: &[u8], right: &[u8]) {
-        let (Some(&left_byte), Some(&right_byte)) = (left.last(), right.first()) else { return };
-        if left_byte | right_byte < 0x80 || right_byte & 0xC0 == 0x80 {
-            return;
-        }
-        match (Utf8::last_of(left), Utf8::first_of(right)) {
-            (Some(left), Some(right)) => set(&mut self.pairs[..], pair_bit(left, right)),
-            _ => set(&mut self.seams[..], seam_bit(left_byte, right_byte)),
-        }
     }
 
     /// Whether a token may contain the border between two characters. Two ASCII characters count as linked.

@@ -11,7 +11,7 @@ use super::Tokenizer;
 use super::added::Added;
 use super::alphabet::byte_of_char;
 use super::spellings::{MergeList, VocabList};
-use super::tables::{ID_LIMIT, Merge, MissingByte, Tables, Words};
+use super::tables::{ID_LIMIT, Merge, NoTables, Tables, Words};
 use crate::token::{Special, TokenId};
 
 /// The three splits, in order; `pretokenize` is this by hand.
@@ -315,7 +315,13 @@ fn build(model: &WireModel, added: &[(u32, String)], merges: &[Merge]) -> Result
         ends.push(bytes.len() as u32);
     }
     let words = if model.ignore_merges == Some(true) { Words::Every } else { Words::Merged };
-    Tables::new(bytes, &ends, merges, words).map_err(|MissingByte(byte)| {
-        LoadError::new(LoadErrorKind::Vocabulary, format!("the byte {byte:#04x} has no token"))
+    Tables::new(bytes, &ends, merges, words).map_err(|error| {
+        LoadError::new(
+            LoadErrorKind::Vocabulary,
+            match error {
+                NoTables::MissingByte(byte) => format!("the byte {byte:#04x} has no token"),
+                NoTables::Collisions => String::from("its tokens were chosen to collide"),
+            },
+        )
     })
 }

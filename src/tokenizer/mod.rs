@@ -48,6 +48,7 @@ pub use self::load::{LoadError, LoadErrorKind};
 pub use self::prefix::{block_hashes, common_prefix};
 
 use self::added::Added;
+use self::cache::Trail;
 use self::encode::{Counter, Encoder};
 use self::tables::Tables;
 use crate::prompt::{Prompt, Segment};
@@ -151,11 +152,13 @@ impl Tokenizer {
     pub fn encode_with(&self, prompt: &Prompt, cache: &EncodeCache) -> Vec<TokenId> {
         let mut ids = room_for(prompt);
         let mut encoder = Encoder::new(&self.tables);
+        let mut trail = Trail::default();
         for segment in prompt.segments() {
             match segment {
                 Segment::Special(role) => ids.push(self.bound(role)),
                 Segment::Text(text) => {
-                    cache.encode(self.tables.number, text, &mut ids, |part, ids| encoder.encode(part, ids));
+                    let encode = |part: &str, ids: &mut Vec<TokenId>| encoder.encode(part, ids);
+                    cache.encode(self.tables.number, text, &mut trail, &mut ids, encode);
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! From a pair of tokens to the rank of its merge.
 
-use super::table;
+use super::table::{self, FARTHEST, Seed};
 use super::tables::{ID_LIMIT, Merge};
 
 /// Means: this pair does not merge. Greater than every rank.
@@ -16,6 +16,7 @@ const FILTER_BITS: u32 = 20;
 /// Hash tables, and a plain one for pairs of ASCII bytes, with which nearly all merging starts.
 #[derive(Debug)]
 pub(super) struct Pairs {
+    seed: Seed,
     /// One bit for each hash of a pair that merges: most pairs do not, and need no more than this.
     filter: Box<[u64]>,
     frequent: PairTable,
@@ -31,21 +32,23 @@ struct PairTable {
 }
 
 impl Pairs {
-    pub(super) fn new(merges: &[Merge], byte_ids: &[u32; 256]) -> Self {
+    /// Tables of these merges, unless they collide too much.
+    pub(super) fn new(merges: &[Merge], byte_ids: &[u32; 256], seed: Seed) -> Option<Self> {
         let mut filter = vec![0; 1 << (FILTER_BITS - 6)].into_boxed_slice();
         let entries: Vec<u64> = (1..)
             .zip(merges)
             .map(|(rank, merge): (u64, _)| key(merge.left, merge.right) << RANK_BITS | rank)
             .collect();
         for entry in &entries {
-            let bit = hash(entry >> RANK_BITS) >> (64 - FILTER_BITS);
+            let bit = seed.multiply(entry >> RANK_BITS) >> (64 - FILTER_BITS);
             filter[(bit / 64) as usize] |= 1 << (bit % 64);
         }
         let (frequent, rare) = entries.split_at(entries.len().min(FREQUENT));
         let mut pairs = Self {
+            seed,
             filter,
-            frequent: PairTable::new(frequent),
-            rare: PairTable::new(rare),
+            frequent: PairTable::new(frequent, seed)?,
+            rare: PairTable::new(rare, seed)?,
             ascii: Box::new([NO_RANK; 1 << 14]),
         };
         for left in 0..0x80 {
@@ -53,14 +56,14 @@ impl Pairs {
                 pairs.ascii[left << 7 | right] = pairs.rank(byte_ids[left], byte_ids[right]);
             }
         }
-        pairs
+        Some(pairs)
     }
 
     /// The rank of a pair's merge, or [`NO_RANK`].
     #[inline]
     pub(super) fn rank(&self, left: u32, right: u32) -> u32 {
         let key = key(left, right);
-        let hash = hash(key);
+        let hash = self.seed.multiply(key);
         let bit = (hash >> (64 - FILTER_BITS)) as usize;
         if self.filter[bit / 64] >> (bit % 64) & 1 == 0 {
             return NO_RANK;
@@ -90,14 +93,15 @@ impl Pairs {
 }
 
 impl PairTable {
-    fn new(entries: &[u64]) -> Self {
-        Self { entries: table::build(entries, |entry| hash(entry >> RANK_BITS), |entry| *entry == 0) }
+    fn new(entries: &[u64], seed: Seed) -> Option<Self> {
+        let hash = |entry: &u64| seed.multiply(entry >> RANK_BITS);
+        table::build(entries, hash, |entry| *entry == 0).map(|entries| Self { entries })
     }
 
     #[inline]
     fn find(&self, key: u64, hash: u64) -> Option<u32> {
         let mut slot = table::slot(hash, self.entries.len());
-        loop {
+        for _ in 0..=FARTHEST {
             let entry = self.entries[slot];
             if entry == 0 {
                 return None;
@@ -107,13 +111,10 @@ impl PairTable {
             }
             slot = table::next(slot, self.entries.len());
         }
+        None
     }
 }
 
 fn key(left: u32, right: u32) -> u64 {
     u64::from(left) << ID_BITS | u64::from(right)
-}
-
-fn hash(key: u64) -> u64 {
-    key.wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }

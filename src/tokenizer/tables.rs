@@ -7,6 +7,7 @@ use super::atoms::{Atoms, is_proper};
 use super::bpe;
 use super::links::Links;
 use super::pairs::Pairs;
+use super::table::Seed;
 use super::words::WordTable;
 
 /// Ids and ranks are below this, so that a pair and its rank fit one 64-bit word.
@@ -51,6 +52,8 @@ pub(super) struct Tables {
     /// The first merge's token, if all that follow have consecutive ids.
     first_result: Option<u32>,
     pub(super) words: WordTable,
+    /// Of the hashes of words.
+    pub(super) seed: Seed,
     pub(super) links: Links,
     pub(super) atoms: Atoms,
     /// Words that the vocabulary wants as one token though their bytes merge to others. Hardly any vocabulary
@@ -61,9 +64,14 @@ pub(super) struct Tables {
     pub(super) number: u64,
 }
 
-/// A byte for which the vocabulary has no token.
+/// Why a vocabulary has no tables.
 #[derive(Debug)]
-pub(super) struct MissingByte(pub(super) u8);
+pub(super) enum NoTables {
+    /// There is no token for this byte.
+    MissingByte(u8),
+    /// Its tokens or merges collide, whatever the seed.
+    Collisions,
+}
 
 impl Tables {
     /// Builds the tables from the bytes of all ids, one after the other (none for ids that are not text), the
@@ -73,7 +81,7 @@ impl Tables {
         ends: &[u32],
         merges: &[Merge],
         word_rule: Words,
-    ) -> Result<Self, MissingByte> {
+    ) -> Result<Self, NoTables> {
         let starts: Box<[u32]> = std::iter::once(0).chain(ends.iter().copied()).collect();
         let mut byte_ids = [u32::MAX; 256];
         for (id, span) in (0..).zip(starts.windows(2)) {
@@ -82,18 +90,20 @@ impl Tables {
             }
         }
         if let Some(byte) = (0..=255).find(|byte| byte_ids[usize::from(*byte)] == u32::MAX) {
-            return Err(MissingByte(byte));
+            return Err(NoTables::MissingByte(byte));
         }
         let first_result = merges.first().map(|merge| merge.result);
         let first_result =
             first_result.filter(|first| (*first..).zip(merges).all(|(id, merge)| id == merge.result));
         let results = if first_result.is_some() { &[] } else { merges };
         bytes.resize(bytes.len() + FRONT, 0);
+        let pairs = Seed::ALL.into_iter().find_map(|seed| Pairs::new(merges, &byte_ids, seed));
         let mut tables = Self {
             bytes: bytes.into_boxed_slice(),
             starts,
             byte_ids,
-            pairs: Pairs::new(merges, &byte_ids),
+            pairs: pairs.ok_or(NoTables::Collisions)?,
+            seed: Seed::ALL[0],
             results: results.iter().map(|merge| merge.result).collect(),
             first_result,
             words: WordTable::default(),
@@ -103,7 +113,7 @@ impl Tables {
             word_rule,
             number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed),
         };
-        let text = (0..tables.len() as u32).filter(|id| !tables.token(*id).is_empty());
+        let text = (0..tables.len() as u32).filter(|id| tables.token_len(*id) > 0);
         let words: Vec<u32> = if word_rule == Words::Known {
             text.collect()
         } else {
@@ -114,7 +124,11 @@ impl Tables {
             }
             words
         };
-        tables.words = WordTable::new(&tables, &words);
+        let word_table = Seed::ALL.into_iter().find_map(|seed| {
+            tables.seed = seed;
+            WordTable::new(&tables, &words)
+        });
+        tables.words = word_table.ok_or(NoTables::Collisions)?;
         tables.links = Links::new(&tables, merges);
         if word_rule == Words::Known || is_proper(merges, tables.len()) {
             tables.atoms = Atoms::new(&tables, &words);
@@ -135,10 +149,25 @@ impl Tables {
         }
     }
 
-    /// A text token's bytes with what follows them in memory, and their number.
-    pub(super) fn token_front(&self, id: u32) -> (Option<&[u8; FRONT]>, usize) {
-        let len = self.token(id).len();
-        (self.bytes[self.starts[id as usize] as usize..].first_chunk(), len)
+    /// The number of bytes of a token; zero if it is not text.
+    #[inline]
+    pub(super) fn token_len(&self, id: u32) -> usize {
+        (self.starts[id as usize + 1] - self.starts[id as usize]) as usize
+    }
+
+    /// A text token's bytes with what follows them in memory.
+    #[inline]
+    pub(super) fn token_front(&self, id: u32) -> &[u8; FRONT] {
+        self.bytes[self.starts[id as usize] as usize..].first_chunk().unwrap_or(&[0; FRONT])
+    }
+
+    /// The last byte of the left one of two text tokens and the first byte of the right one.
+    #[inline]
+    pub(super) fn bytes_at_border(&self, left: u32, right: u32) -> Option<(u8, u8)> {
+        let &[left_start, left_end] = self.starts.get(left as usize..)?.first_chunk()?;
+        let &[right_start, right_end] = self.starts.get(right as usize..)?.first_chunk()?;
+        let are_text = left_start < left_end && right_start < right_end;
+        are_text.then(|| (self.bytes[left_end as usize - 1], self.bytes[right_start as usize]))
     }
 
     /// The token that the merge of a rank makes.

@@ -244,3 +244,78 @@ fn windows_give_every_border() {
     }
     assert!(borders > 100_000);
 }
+
+/// A vocabulary of the bytes and, for each of some seeds, hundreds of words that have the same hash by it.
+fn colliding(seeds: &[table::Seed]) -> Result<tables::Tables, tables::NoTables> {
+    let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
+    let mut merges = Vec::new();
+    let mut add = |tokens: &mut Vec<Vec<u8>>, left: usize, right: usize| {
+        tokens.push([tokens[left].as_slice(), &tokens[right]].concat());
+        let result = tokens.len() as u32 - 1;
+        merges.push(tables::Merge { left: left as u32, right: right as u32, result });
+        result as usize
+    };
+    for seed in seeds {
+        // The first factor of the hash is zero for words that begin with these bytes.
+        let start = seed.0.to_le_bytes().map(usize::from);
+        let start = start[1..].iter().fold(start[0], |left, right| add(&mut tokens, left, *right));
+        for byte in 0..=255 {
+            let word = add(&mut tokens, start, byte);
+            if byte < 4 {
+                (0..=255).for_each(|byte| _ = add(&mut tokens, word, byte));
+            }
+        }
+    }
+    let ends: Vec<u32> = tokens
+        .iter()
+        .scan(0, |end, token| {
+            *end += token.len() as u32;
+            Some(*end)
+        })
+        .collect();
+    tables::Tables::new(tokens.concat(), &ends, &merges, tables::Words::Merged)
+}
+
+#[test]
+fn hostile_vocabularies_meet_another_seed() {
+    let tables = colliding(&table::Seed::ALL[..1]).unwrap();
+    assert_eq!(tables.seed, table::Seed::ALL[1]);
+    let tables = Arc::new(tables);
+    for id in (0..tables.len() as u32).step_by(7) {
+        let mut ids = Vec::new();
+        bpe::merge(&tables, tables.token(id), &mut ids);
+        assert_eq!(ids, [TokenId(id)]);
+        let key = words::Key::of_front(tables.token_front(id), tables.token_len(id));
+        assert_eq!(tables.words.find_short(key, key.hash(tables.seed)), Some(id));
+    }
+    assert_eq!(Tokenizer::embedded(&BARE).tables.seed, table::Seed::ALL[0]);
+    assert!(matches!(colliding(&table::Seed::ALL), Err(tables::NoTables::Collisions)));
+}
+
+#[test]
+fn hostile_merges_are_refused() {
+    // Merges whose hashes are equal in their upper bits for every seed would be hard to find; the table itself
+    // does not care where its hashes come from.
+    let items: Vec<u64> = (1..=200).collect();
+    assert!(table::build(&items, |_| 7, |item| *item == 0).is_none());
+    assert!(table::build(&items[..100], |_| 7, |item| *item == 0).is_some());
+}
+
+/// A cache guesses what follows a part; the guess may end where the text cannot be cut.
+#[test]
+fn caches_guess_what_follows() {
+    let tokenizer = Tokenizer::embedded(&BARE);
+    let mut numbers = Numbers(8);
+    let text = numbers.text(40_000);
+    for _ in 0..60 {
+        let cache = EncodeCache::new(4 << 20);
+        let end = 20_000 + numbers.below(20_000);
+        let end = text.floor_char_boundary(end);
+        let _ = tokenizer.encode_with(&Prompt::plain(&text[..end]), &cache);
+        for after in ["", "a", "word", "1", "\n", " ", "。", "é", "世界", " x", &text[end..], &text[..9000]]
+        {
+            let prompt = Prompt::plain(format!("{}{after}", &text[..end]));
+            assert_eq!(tokenizer.encode_with(&prompt, &cache), tokenizer.encode(&prompt), "{end} {after:?}");
+        }
+    }
+}

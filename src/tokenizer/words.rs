@@ -1,6 +1,6 @@
 //! From the bytes of a whole pre-token, or of a part that is encoded on its own, to its token.
 
-use super::table;
+use super::table::{self, FARTHEST, Seed};
 use super::tables::Tables;
 
 /// The first bytes of a word and its length as two numbers: equal for equal words only.
@@ -41,8 +41,8 @@ impl Key {
     }
 
     #[inline]
-    pub(super) fn hash(self) -> u64 {
-        mix(self.low, self.high)
+    pub(super) fn hash(self, seed: Seed) -> u64 {
+        seed.mix(self.low, self.high)
     }
 
     /// The key with a number below 16 in bits that no word needs.
@@ -101,8 +101,8 @@ impl Entry {
         (self.high >> ID_SHIFT) as u32
     }
 
-    fn hash(&self) -> u64 {
-        mix(self.low, self.high & KEY_MASK)
+    fn hash(&self, seed: Seed) -> u64 {
+        seed.mix(self.low, self.high & KEY_MASK)
     }
 }
 
@@ -110,35 +110,31 @@ const ID_SHIFT: u32 = 44;
 const KEY_MASK: u64 = (1 << ID_SHIFT) - 1;
 
 impl WordTable {
-    /// A table of these tokens, ascending by id.
-    pub(super) fn new(tables: &Tables, words: &[u32]) -> Self {
-        let mut short: Vec<Entry> = Vec::with_capacity(words.len());
-        let mut long = Vec::new();
-        for &id in words {
-            let (front, len) = tables.token_front(id);
-            match front.filter(|_| len <= Key::SHORT) {
-                Some(front) => short.push(Entry::new(Key::of_front(front, len), id)),
-                None => long.push(id + 1),
-            }
-        }
-        let long = table::build(&long, |entry| hash(tables.token(entry - 1)), |entry| *entry == 0);
-        let mut table =
-            Self { short: vec![Bucket::default(); short.len() * 5 / 6 + 1].into_boxed_slice(), long };
-        for at in table::by_region(&short, Entry::hash) {
-            table.insert(short[at as usize]);
-        }
-        table
-    }
+    /// A table of these tokens, ascending by id, unless they collide too much.
+    pub(super) fn new(tables: &Tables, words: &[u32]) -> Option<Self> {
+        let is_short = |id: u32| tables.token_len(id) <= Key::SHORT;
+        let long: Vec<u32> = words.iter().filter(|id| !is_short(**id)).map(|id| id + 1).collect();
+        let long_hash = |entry: &u32| hash(tables.token(entry - 1), tables.seed);
+        let long_count = long.len();
+        let long = table::build(&long, long_hash, |entry| *entry == 0)?;
 
-    fn insert(&mut self, entry: Entry) {
-        let mut slot = table::slot(entry.hash(), self.short.len());
-        loop {
-            if let Some(free) = self.short[slot].0.iter_mut().find(|other| other.high == 0) {
-                *free = entry;
-                return;
+        let len = (words.len() - long_count) * 5 / 6 + 1;
+        let mut short = vec![Bucket::default(); len].into_boxed_slice();
+        let entries = words.iter().filter(|id| is_short(**id)).map(|id| {
+            let entry = Entry::new(Key::of_front(tables.token_front(*id), tables.token_len(*id)), *id);
+            (table::slot(entry.hash(tables.seed), len), entry)
+        });
+        table::in_order(entries, &mut short, |short, mut slot, entry| {
+            for _ in 0..=FARTHEST {
+                if let Some(free) = short[slot].0.iter_mut().find(|other| other.high == 0) {
+                    *free = entry;
+                    return true;
+                }
+                slot = table::next(slot, len);
             }
-            slot = table::next(slot, self.short.len());
-        }
+            false
+        })
+        .then_some(Self { short, long })
     }
 
     /// Soon the first place for this hash of a key will be read.
@@ -159,7 +155,7 @@ impl WordTable {
     /// The token of a word with this key and this hash of the key.
     pub(super) fn find_short(&self, key: Key, hash: u64) -> Option<u32> {
         let mut slot = table::slot(hash, self.short.len());
-        loop {
+        for _ in 0..=FARTHEST {
             let Bucket(entries) = &self.short[slot];
             if let Some(entry) = entries.iter().find(|entry| entry.is_of(key)) {
                 return Some(entry.id());
@@ -169,32 +165,29 @@ impl WordTable {
             }
             slot = table::next(slot, self.short.len());
         }
+        None
     }
 
     /// The token of a word of more than [`Key::SHORT`] bytes with this [`hash`].
     pub(super) fn find_long(&self, tables: &Tables, word: &[u8], hash: u64) -> Option<u32> {
         let mut slot = table::slot(hash, self.long.len());
-        loop {
+        for _ in 0..=FARTHEST {
             let id = self.long[slot].checked_sub(1)?;
             if tables.token(id) == word {
                 return Some(id);
             }
             slot = table::next(slot, self.long.len());
         }
+        None
     }
 }
 
 /// The hash by which long words are looked up.
-pub(super) fn hash(word: &[u8]) -> u64 {
+pub(super) fn hash(word: &[u8], seed: Seed) -> u64 {
     let mut hash = word.len() as u64;
     let (chunks, rest) = word.as_chunks::<8>();
     for chunk in chunks {
-        hash = mix(hash, u64::from_le_bytes(*chunk));
+        hash = seed.mix(hash, u64::from_le_bytes(*chunk));
     }
-    mix(hash, rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)))
-}
-
-fn mix(a: u64, b: u64) -> u64 {
-    let product = u128::from(a ^ 0x2D35_8DCC_AA6C_78A5) * u128::from(b ^ 0x8BB8_4B93_962E_ACC9);
-    (product >> 64) as u64 ^ product as u64
+    seed.mix(hash, rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)))
 }
