@@ -58,6 +58,7 @@ fn is_cut(left: char, right: char, after: Option<u8>) -> bool {
 
 /// The parts of a text, cut at the first safe place after every `size` bytes. A longer text with the same start
 /// has the same parts but for the last.
+#[cfg(any(test, feature = "parallel"))]
 pub(super) fn parts(text: &str, size: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

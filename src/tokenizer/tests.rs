@@ -246,7 +246,7 @@ fn windows_give_every_border() {
 }
 
 /// A vocabulary of the bytes and, for each of some seeds, hundreds of words that have the same hash by it.
-fn colliding(seeds: &[table::Seed]) -> Result<tables::Tables, tables::NoTables> {
+fn colliding(seeds: &[table::Seed]) -> Result<Tables, tables::NoTables> {
     let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     let mut merges = Vec::new();
     let mut add = |tokens: &mut Vec<Vec<u8>>, left: usize, right: usize| {
@@ -273,7 +273,7 @@ fn colliding(seeds: &[table::Seed]) -> Result<tables::Tables, tables::NoTables> 
             Some(*end)
         })
         .collect();
-    tables::Tables::new(tokens.concat(), &ends, &merges, tables::Words::Merged)
+    Tables::new(tokens.concat(), &ends, &merges, tables::Words::Merged)
 }
 
 #[test]
