@@ -276,10 +276,6 @@ class Messages:
             block.pop("parsed_output", None)
         found = {key: value for key, value in found.items() if key != "stop_details" or value is not None}
         expected = response()
-        # The SDK mends the arguments of a call that was cut; the complete response leaves them out.
-        [*_, last] = expected["content"] or [{}]
-        if expected["stop_reason"] == "max_tokens" and last.get("input") == {}:
-            found["content"][-1]["input"] = {}
         yield from differences("message", found, expected)
 
 

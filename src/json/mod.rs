@@ -8,6 +8,7 @@ use std::fmt;
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
+mod partial;
 mod path;
 mod read;
 mod write;

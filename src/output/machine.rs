@@ -1,6 +1,9 @@
 //! The machine that reads an output.
 
+use std::sync::Arc;
+
 use crate::token::Special;
+use crate::tokenizer::{Piece, Tokenizer};
 
 use super::arguments;
 use super::call::Call;
@@ -8,7 +11,7 @@ use super::json_extent::JsonExtent;
 use super::markup::{TagReader, ValueForm};
 use super::spelling::{SpellingLexer, Unit};
 use super::stop::{Matched, StopMatcher};
-use super::{Event, Finish, OutputWarning, OutputWarningKind as Kind, Plan, Start, StopReason};
+use super::{Event, Finish, JsonTypes, OutputWarning, OutputWarningKind as Kind, Plan, Start, StopReason};
 
 /// The most bytes of a value or call body that are held until it is complete.
 const MAX_HELD_BYTES: usize = 16 * 1024 * 1024;
@@ -37,6 +40,30 @@ impl Parser {
     /// Takes a special token.
     pub fn special(&mut self, special: Special, sink: &mut dyn FnMut(Event<'_>)) {
         self.machine.unit(Unit::Special(special), sink);
+    }
+
+    /// Takes what a token of `tokenizer` adds, and returns how many bytes of text that is.
+    pub fn piece(
+        &mut self,
+        piece: Piece<'_>,
+        tokenizer: &Tokenizer,
+        sink: &mut dyn FnMut(Event<'_>),
+    ) -> usize {
+        match piece {
+            Piece::Text(text) => {
+                self.text(text, sink);
+                text.len()
+            }
+            Piece::Special(special) => {
+                self.special(special, sink);
+                special.spelling().len()
+            }
+            Piece::Added(id) => {
+                let spelling = tokenizer.added_spelling(id).unwrap_or_default();
+                self.foreign(spelling, sink);
+                spelling.len()
+            }
+        }
     }
 
     /// Takes the spelling of a special token that has no role here: it is left out.
@@ -70,6 +97,12 @@ impl Parser {
         matches!(self.machine.mode, Mode::Reasoning { .. })
     }
 
+    /// Bytes of text that are held back until more of them have come: what a clone costs beside its fixed size.
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        self.machine.held_bytes()
+    }
+
     /// What a finish would add, without finishing: the events, in order, to a sink.
     pub fn peek(&self, finish: Finish, sink: &mut dyn FnMut(Event<'_>)) {
         self.clone().finish(finish, sink);
@@ -78,7 +111,7 @@ impl Parser {
 
 #[derive(Debug, Clone)]
 pub(super) struct Machine {
-    pub(super) plan: Plan,
+    pub(super) plan: Arc<Plan>,
     pub(super) mode: Mode,
     /// The end of the text so far that markup may belong to.
     pub(super) held: Held,
@@ -132,7 +165,7 @@ pub(super) enum Mode {
     /// Inside a string parameter.
     StringValue,
     /// Inside a parameter whose text is held until it is complete.
-    HeldValue { text: String, form: ValueForm },
+    HeldValue { text: String, form: ValueForm, types: Option<JsonTypes> },
     /// Behind a block.
     AfterBlock,
     /// Nothing more is read.
@@ -155,7 +188,7 @@ impl Machine {
         let blocks = usize::from(plan.start == Start::Calls);
         let stops = StopMatcher::new(&plan.stops);
         Self {
-            plan,
+            plan: Arc::new(plan),
             mode,
             held: Held::default(),
             stops,
@@ -181,6 +214,18 @@ impl Machine {
             }
             unit => self.unit(unit, sink),
         }
+    }
+
+    fn held_bytes(&self) -> usize {
+        let text = |mode: &Mode| match mode {
+            Mode::HeldValue { text, .. } => text.len(),
+            _ => 0,
+        };
+        let mode = match &self.mode {
+            Mode::Tag(reader, outer) => reader.len() + text(outer),
+            mode => text(mode),
+        };
+        mode + self.call.as_ref().map_or(0, |call| call.body.len()) + self.held.len()
     }
 
     fn unit(&mut self, unit: Unit<'_>, sink: Sink<'_>) {

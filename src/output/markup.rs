@@ -58,6 +58,11 @@ impl TagReader {
         self.at
     }
 
+    /// Bytes of the tag so far.
+    pub(super) const fn len(&self) -> usize {
+        self.text.len()
+    }
+
     /// Takes more text. Returns the tag once it is complete, and how much of `text` was taken: without a tag, all
     /// unless the tag is too long.
     pub(super) fn push(&mut self, text: &str) -> (Option<Tag>, usize) {

@@ -4,6 +4,8 @@
 //! I/O, takes time linear in its input and holds back no more than it must. What it reports does not depend on how
 //! the input was cut into pieces, but for where texts and arguments are cut into events.
 //!
+//! A [`Decoder`] does that from ids, and can take the last ones back.
+//!
 //! Input is either tokens ([`Parser::text`] for plain text, [`Parser::special`] for special tokens: markers are then
 //! recognised as tokens only, and text that spells them is text), or text without token borders
 //! ([`Parser::spelled`]: markers are recognised by their spelling, because nothing else tells them apart).
@@ -30,16 +32,21 @@
 //! | a call or block that is not closed | ends where the next begins |
 //! | a parameter without `string="…"` | its JSON value if it is JSON, else a string |
 //! | a `string="false"` value that is not JSON | a string |
-//! | a JSON object in place of parameters | the arguments |
+//! | a string of JSON for a parameter that cannot be a string, by its schema | the JSON, if it is of the type |
+//! | a JSON object in place of parameters, or a string of one | the arguments |
 //! | other text in place of parameters | the call ends incomplete |
 //! | the end of the output inside a call | the call ends incomplete |
 //! | other special tokens in text | left out, but for grounding tokens, which stay as spelled |
 //! | spellings of them in text without token borders | the same, but text in a value and in a JSON answer |
 //!
+//! Values that are JSON are held until they are complete: whether one is JSON shows only at its end, and what was passed
+//! on could no longer become a string.
+//!
 //! A warning about a tag names the place where the tag's special token stands, one about text where the text begins.
 
 mod arguments;
 mod call;
+mod decoder;
 mod json_extent;
 mod machine;
 mod markup;
@@ -50,8 +57,9 @@ mod tags;
 #[cfg(test)]
 mod tests;
 
+pub use decoder::Decoder;
 pub use machine::Parser;
-pub use plan::{Plan, Start};
+pub use plan::{JsonTypes, Plan, Start};
 
 /// Something that the model said or did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -180,6 +188,8 @@ named_kinds! {
         UntypedParameter = "untyped_parameter",
         /// A value that should be JSON and is not: it is a string.
         InvalidJsonValue = "invalid_json_value",
+        /// A string that holds the JSON that its parameter wants: it is that JSON.
+        DoubleEncoded = "double_encoded",
         /// A JSON object in place of parameters.
         JsonBody = "json_body",
         /// A call whose arguments could not be read.

@@ -172,3 +172,42 @@ fn stop_sequences() {
     let block = format!("Hi{BLOCK}{CALL}{END}");
     assert_eq!(read(&["\n", "<", "DSML", "invoke", "x"], false, &block), "Hi f({\"a\": \"x\"}) ToolCalls");
 }
+
+#[test]
+fn strings_of_json() {
+    let types = [("a", &["object", "array"][..]), ("n", &["integer"])];
+    let types = types.map(|(name, types)| (name.to_owned(), JsonTypes::from_names(types.iter().copied())));
+    let plan = Plan {
+        tools: Some(vec!["f".to_owned()]),
+        types: [("f".to_owned(), types.into())].into(),
+        ..Plan::default()
+    };
+    let call = |name: &str, is_string: bool, value: &str| {
+        format!(
+            "{BLOCK}<#invoke name=\"f\"><#parameter name=\"{name}\" string=\"{is_string}\">{value}</#parameter></#invoke>{END}"
+        )
+    };
+    for (output, arguments, warnings) in [
+        (call("a", true, "{\"x\": [1]}"), "{\"a\": {\"x\": [1]}}", &["double_encoded"][..]),
+        (call("a", false, "\"[1]\""), "{\"a\": [1]}", &["double_encoded"]),
+        (call("a", true, "\"[1]\""), "{\"a\": [1]}", &["double_encoded"]),
+        (call("a", false, "[1]"), "{\"a\": [1]}", &[]),
+        (call("a", true, "text\n"), "{\"a\": \"text\\n\"}", &[]),
+        (call("a", true, "12"), "{\"a\": \"12\"}", &[]),
+        (call("a", false, "12"), "{\"a\": 12}", &[]),
+        (call("n", true, "12"), "{\"n\": 12}", &["double_encoded"]),
+        (call("n", true, "1.5"), "{\"n\": \"1.5\"}", &[]),
+        (call("other", true, "[1]"), "{\"other\": \"[1]\"}", &[]),
+    ] {
+        let expected = (format!(" f({arguments}) ToolCalls"), warnings.to_vec());
+        assert_eq!(read_with(plan.clone(), &output, Finish::Stop), expected, "{output}");
+    }
+    let cut = call("a", true, "[1").replace("</#parameter></#invoke></#tool_calls>", "");
+    assert_eq!(
+        read_with(plan, &cut, Finish::Stop),
+        (" f({\"a\": \"[1…) Length".to_owned(), vec!["cut_call"])
+    );
+    // The whole arguments as a string.
+    let body = format!("{BLOCK}<#invoke name=\"f\">\"{{\\\"a\\\": 1}}\"</#invoke>{END}");
+    assert_eq!(read(&body), (" f({\"a\": 1}) ToolCalls".to_owned(), vec!["json_body"]));
+}

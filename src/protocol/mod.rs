@@ -19,12 +19,14 @@ use crate::model::{PROFILES, Profile};
 
 mod call_id;
 pub mod chat;
+mod custom_input;
 mod error;
 mod images;
 pub mod messages;
 mod reasoning;
 pub mod responses;
 mod sampling;
+mod sink;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -34,7 +36,8 @@ pub mod wire;
 
 pub use error::{ErrorKind, RequestError};
 pub use sampling::Sampling;
-pub use stream::{Chunk, Stream, StreamOptions, TokenLogprob, Usage};
+pub use sink::{Chunk, EventSink};
+pub use stream::{Stream, StreamOptions, TokenLogprob, Usage};
 pub use warning::{Warning, WarningKind};
 
 use wire::{FromJson, TextOrList};

@@ -8,6 +8,7 @@ use crate::token::{Special, TokenId};
 use crate::tokenizer::{Detokenizer, Piece, Tokenizer};
 
 use super::call_id::call_id;
+use super::sink::EventSink;
 use super::{Api, Dialect, Lowered, chat, messages, responses};
 
 /// What a stream says about itself.
@@ -48,29 +49,6 @@ impl StreamOptions {
     }
 }
 
-/// One streamed event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chunk {
-    /// The event's name, in the APIs that name events.
-    pub event: Option<&'static str>,
-    /// The event's data: JSON text, or `[DONE]`.
-    pub data: String,
-}
-
-impl Chunk {
-    /// Appends the event as server-sent event bytes.
-    pub fn write_sse(&self, out: &mut Vec<u8>) {
-        if let Some(event) = self.event {
-            out.extend_from_slice(b"event: ");
-            out.extend_from_slice(event.as_bytes());
-            out.push(b'\n');
-        }
-        out.extend_from_slice(b"data: ");
-        out.extend_from_slice(self.data.as_bytes());
-        out.extend_from_slice(b"\n\n");
-    }
-}
-
 /// The log probability of a generated token, and of its alternatives.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TokenLogprob {
@@ -95,8 +73,11 @@ pub struct Usage {
 
 /// Turns a model's output into an API's events while it arrives.
 ///
-/// Feed it ids or text, then finish it; [`Stream::response`] is then the complete response. Events go to a `Vec`
-/// that the caller drains as it likes.
+/// Feed it ids or text, then finish it; [`Stream::response`] is then the complete response. Events go to an
+/// [`EventSink`]: a `Vec<Chunk>`, or a `String` of server-sent events, that the caller drains as it likes.
+///
+/// What was sent cannot be taken back: push drafts of speculative decoding when they are accepted, or to a clone. An
+/// engine that speaks a protocol of its own can take ids back, see [`Decoder`](crate::output::Decoder).
 #[derive(Debug, Clone)]
 pub struct Stream {
     parser: Parser,
@@ -148,10 +129,10 @@ impl Logprobs {
 }
 
 /// What every event needs to know.
-pub(super) struct Common<'s> {
+pub(super) struct Common<'c, 's> {
     pub(super) usage: Usage,
     pub(super) logprobs: Vec<Json>,
-    pub(super) out: &'s mut Vec<Chunk>,
+    pub(super) out: &'c mut EventSink<'s>,
 }
 
 impl Lowered {
@@ -185,7 +166,11 @@ impl Lowered {
 
 impl Stream {
     /// Sends the events that open the response, unless they were sent. The other methods do it on their own.
-    pub fn start(&mut self, out: &mut Vec<Chunk>) {
+    pub fn start<'s>(&mut self, out: impl Into<EventSink<'s>>) {
+        self.start_to(&mut out.into());
+    }
+
+    fn start_to(&mut self, out: &mut EventSink<'_>) {
         if !std::mem::replace(&mut self.started, true) {
             let common = Common { usage: self.usage, logprobs: Vec::new(), out };
             match &mut self.writer {
@@ -197,11 +182,20 @@ impl Stream {
     }
 
     /// Takes a generated id, with its log probability if the request asks for it.
-    pub fn push_id(&mut self, id: TokenId, logprob: Option<&TokenLogprob>, out: &mut Vec<Chunk>) {
+    pub fn push_id<'s>(
+        &mut self,
+        id: TokenId,
+        logprob: Option<&TokenLogprob>,
+        out: impl Into<EventSink<'s>>,
+    ) {
+        self.push_id_to(id, logprob, &mut out.into());
+    }
+
+    fn push_id_to(&mut self, id: TokenId, logprob: Option<&TokenLogprob>, out: &mut EventSink<'_>) {
         if self.has_ended() {
             return;
         }
-        self.start(out);
+        self.start_to(out);
         let role = self.tokenizer.special_role(id);
         self.usage.completion += u64::from(role != Some(Special::Eos));
         if self.parser.is_reasoning() && !matches!(role, Some(Special::Eos | Special::ThinkEnd)) {
@@ -218,31 +212,18 @@ impl Stream {
         let mut length = 0;
         detokenizer.push(id, |piece| {
             let mut sink = |event: Event<'_>| pass(event, writer, logprobs, *usage, warnings, out);
-            match piece {
-                Piece::Text(text) => {
-                    length += text.len() as u64;
-                    parser.text(text, &mut sink);
-                }
-                Piece::Special(special) => {
-                    length += special.spelling().len() as u64;
-                    parser.special(special, &mut sink);
-                }
-                Piece::Added(id) => {
-                    let spelling = tokenizer.added_spelling(id).unwrap_or_default();
-                    length += spelling.len() as u64;
-                    parser.foreign(spelling, &mut sink);
-                }
-            }
+            length += parser.piece(piece, tokenizer, &mut sink) as u64;
         });
         self.logprobs.at += length;
     }
 
     /// Takes generated text without token borders that `tokens` tokens made.
-    pub fn push_text(&mut self, text: &str, tokens: u64, out: &mut Vec<Chunk>) {
+    pub fn push_text<'s>(&mut self, text: &str, tokens: u64, out: impl Into<EventSink<'s>>) {
+        let out = &mut out.into();
         if self.has_ended() {
             return;
         }
-        self.start(out);
+        self.start_to(out);
         self.usage.completion += tokens;
         self.comes_as_text = true;
         let Self { parser, writer, logprobs, usage, warnings, reasoning_text, .. } = self;
@@ -255,11 +236,12 @@ impl Stream {
     }
 
     /// Ends the response: the engine stopped generating. Does nothing more if the output ended before.
-    pub fn finish(&mut self, finish: Finish, out: &mut Vec<Chunk>) {
+    pub fn finish<'s>(&mut self, finish: Finish, out: impl Into<EventSink<'s>>) {
+        let out = &mut out.into();
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
-        self.start(out);
+        self.start_to(out);
         let Self {
             parser,
             detokenizer,
@@ -315,7 +297,7 @@ impl Stream {
     }
 
     /// Sends the last events, with the whole usage.
-    fn close(&mut self, out: &mut Vec<Chunk>) {
+    fn close(&mut self, out: &mut EventSink<'_>) {
         let usage = Usage { reasoning: self.usage.reasoning.filter(|_| self.thinks), ..self.usage };
         let common = Common { usage, logprobs: Vec::new(), out };
         match &mut self.writer {
@@ -326,8 +308,9 @@ impl Stream {
     }
 
     /// Ends the response with an error of the engine. Nothing is sent after it.
-    pub fn fail(&mut self, message: &str, out: &mut Vec<Chunk>) {
-        self.start(out);
+    pub fn fail<'s>(&mut self, message: &str, out: impl Into<EventSink<'s>>) {
+        let out = &mut out.into();
+        self.start_to(out);
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
@@ -385,7 +368,7 @@ fn pass(
     logprobs: &mut Logprobs,
     usage: Usage,
     warnings: &mut Vec<OutputWarning>,
-    out: &mut Vec<Chunk>,
+    out: &mut EventSink<'_>,
 ) {
     let entries = match event {
         Event::Reasoning { text, at } | Event::Content { text, at } if !logprobs.waiting.is_empty() => {
@@ -454,7 +437,28 @@ impl CallIds {
 
 /// Appends `text` as a JSON string.
 pub(super) fn push_string(out: &mut String, text: &str) {
-    write_string(text, out).expect("a String takes any text");
+    if text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+        write_string(text, out).expect("a String takes any text");
+        return;
+    }
+    out.push('"');
+    out.push_str(text);
+    out.push('"');
+}
+
+/// Appends a number.
+pub(super) fn push_number(out: &mut String, mut number: u64) {
+    let mut digits = [0; 20];
+    let mut from = digits.len();
+    loop {
+        from -= 1;
+        digits[from] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend(digits[from..].iter().map(|&digit| char::from(digit)));
 }
 
 /// The reason in the words of Chat Completions.

@@ -54,6 +54,10 @@ impl Added {
     }
 
     pub(super) fn role(&self, id: TokenId) -> Option<Special> {
+        // Most ids are those of text.
+        if id.0 < self.roles.first()?.0 {
+            return None;
+        }
         let at = self.roles.binary_search_by_key(&id.0, |role| role.0).ok()?;
         Some(self.roles[at].1)
     }

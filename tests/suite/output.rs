@@ -2,7 +2,7 @@
 
 use deepseek_codec::conversation::{AssistantMessage, Call};
 use deepseek_codec::json::{Json, Number, Object};
-use deepseek_codec::output::{Finish, Parser, Plan};
+use deepseek_codec::output::{Decoder, Finish, Parser, Plan};
 use deepseek_codec::token::{Special, TokenId};
 use proptest::prelude::*;
 
@@ -235,6 +235,44 @@ proptest! {
     #[test]
     fn calls_are_read_as_they_were_written(message in message()) {
         outputs::check_round_trip(&message);
+    }
+
+    /// Ids that are taken back leave no trace.
+    #[test]
+    fn rollbacks(
+        plan in any::<[u8; 3]>(),
+        text in damaged(),
+        kept in 1_usize..40,
+        steps in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..12),
+    ) {
+        let (plan, finish) = outputs::plan(plan[0], plan[1], plan[2]);
+        let tokenizer = deepseek_codec::model::PROFILES[0].tokenizer();
+        let ids = outputs::ids(&text);
+        let mut decoder = Decoder::new(plan.clone(), &tokenizer).keeping(kept);
+        let mut accepted: Vec<TokenId> = Vec::new();
+        let mut possible = 0;
+        for (count, back) in steps {
+            let drafts = &ids[..count.index(ids.len() + 1)];
+            for &id in drafts {
+                decoder.push(id, &mut |_| ());
+                accepted.push(id);
+                possible = kept.min(possible + 1);
+            }
+            prop_assert!(!decoder.clone().rollback(possible + 1));
+            let back = back.index(possible + 1);
+            prop_assert!(decoder.rollback(back), "{} of {} with {}", back, accepted.len(), kept);
+            possible -= back;
+            accepted.truncate(accepted.len() - back);
+            let mut fresh = Decoder::new(plan.clone(), &tokenizer);
+            accepted.iter().for_each(|&id| fresh.push(id, &mut |_| ()));
+            let events = |decoder: &Decoder| {
+                let (mut decoder, mut events) = (decoder.clone(), Vec::new());
+                ids.iter().for_each(|&id| decoder.push(id, &mut |event| events.push(format!("{event:?}"))));
+                decoder.finish(finish, &mut |event| events.push(format!("{event:?}")));
+                events
+            };
+            prop_assert_eq!(events(&decoder), events(&fresh));
+        }
     }
 
     /// Text that spells special tokens is text when it comes as tokens.

@@ -96,7 +96,7 @@ fn ids(text: &str, tokenizer: &Tokenizer) -> Vec<TokenId> {
 fn push_ids(stream: &mut Stream, ids: &[TokenId], out: &mut Vec<Chunk>) {
     for (index, &id) in ids.iter().enumerate() {
         let logprob = -(index as f32);
-        stream.push_id(id, Some(&TokenLogprob { logprob, top: vec![(id, logprob)] }), out);
+        stream.push_id(id, Some(&TokenLogprob { logprob, top: vec![(id, logprob)] }), &mut *out);
     }
 }
 
@@ -250,6 +250,35 @@ fn gather_responses(chunks: &[Chunk]) -> Value {
     whole
 }
 
+/// The arguments of a call that was cut: the longest part of them that closing brackets make an object.
+fn what_came(arguments: &str) -> Value {
+    let ends = arguments.char_indices().map(|(at, _)| at).chain([arguments.len()]);
+    let closed = |end: usize| {
+        // A number that was cut is no value; its first digits are none either.
+        let is_number = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
+        let is_inside = end > 0
+            && arguments.as_bytes().get(end).is_some_and(|byte| is_number(*byte))
+            && is_number(arguments.as_bytes()[end - 1]);
+        let mut closers = Vec::new();
+        let (mut in_string, mut escaped) = (false, false);
+        for byte in arguments[..end].bytes() {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' if in_string => escaped = true,
+                b'"' => in_string = !in_string,
+                _ if in_string => {}
+                b'{' => closers.push('}'),
+                b'[' => closers.push(']'),
+                b'}' | b']' => drop(closers.pop()),
+                _ => {}
+            }
+        }
+        let closers: String = closers.iter().rev().collect();
+        serde_json::from_str(&format!("{}{closers}", &arguments[..end])).ok().filter(|_| !is_inside)
+    };
+    ends.collect::<Vec<_>>().into_iter().rev().find_map(closed).unwrap_or(json!({}))
+}
+
 fn gather_messages(chunks: &[Chunk]) -> Value {
     let mut whole = Value::Null;
     let mut blocks: Vec<Value> = Vec::new();
@@ -283,7 +312,7 @@ fn gather_messages(chunks: &[Chunk]) -> Value {
                 is_open = false;
                 let block = blocks.last_mut().unwrap();
                 if block["type"] == "tool_use" {
-                    block["input"] = serde_json::from_str(&input).unwrap_or(json!({}));
+                    block["input"] = serde_json::from_str(&input).unwrap_or_else(|_| what_came(&input));
                 }
             }
             "message_delta" => {
@@ -339,6 +368,15 @@ proptest! {
                 text.chars().for_each(|c| stream.push_text(&c.to_string(), 1, &mut chunks));
             }
             stream.finish(finish, &mut chunks);
+            if !as_ids {
+                let mut bytes = Vec::new();
+                chunks.iter().for_each(|chunk| chunk.write_sse(&mut bytes));
+                let mut sse = String::new();
+                let mut stream = lowered.stream(&tokenizer, options(dialect));
+                text.chars().for_each(|c| stream.push_text(&c.to_string(), 1, &mut sse));
+                stream.finish(finish, &mut sse);
+                prop_assert_eq!(sse.as_bytes(), bytes);
+            }
             let response = response(&stream);
             prop_assert_eq!(gather(api, dialect, &chunks), response.clone(), "{} {:?}", api.as_str(), text);
             let usage = stream.usage();

@@ -8,8 +8,10 @@ use serde::Deserialize;
 
 use super::events::{Difference, Run};
 use super::generate::{Case, Fault};
-use super::repair::{REPAIRS, mend, rename, with_plain_names, with_whole_last_call};
-use super::{Arrival, Input, Unit, markup, reference, subject};
+use super::repair::{
+    REPAIRS, is_shown_there, mend, rename, with_cut_arguments, with_plain_names, with_whole_last_call,
+};
+use super::{Arrival, Input, Unit, reference, subject};
 
 /// One documented divergence.
 #[derive(Debug, Clone, Deserialize)]
@@ -61,6 +63,8 @@ const REASONING_USAGE: &str = "reasoning-tokens";
 const ARGUMENT_NAME: &str = "argument-name";
 /// Of one in the state of items.
 const WHOLE_CALL: &str = "whole-call-at-limit";
+/// Of one in the complete response.
+const CUT_ARGUMENTS: &str = "cut-arguments";
 /// Of one in every response of an API, which the comparison takes out.
 const NULL_SETTINGS: &str = "null-settings";
 
@@ -71,7 +75,7 @@ pub fn ids() -> BTreeSet<&'static str> {
     faults
         .chain(repairs)
         .chain(Fault::ALL.map(Fault::id))
-        .chain([STOP_USAGE, REASONING_USAGE, ARGUMENT_NAME, WHOLE_CALL, NULL_SETTINGS])
+        .chain([STOP_USAGE, REASONING_USAGE, ARGUMENT_NAME, CUT_ARGUMENTS, WHOLE_CALL, NULL_SETTINGS])
         .collect()
 }
 
@@ -144,6 +148,9 @@ fn is_equal(
 ) -> Result<bool, String> {
     rename(&mut theirs, names);
     let mut found = Vec::new();
+    if with_cut_arguments(&mut theirs, ours) {
+        found.push(CUT_ARGUMENTS);
+    }
     if !theirs.differences(ours).is_empty() {
         let Some(mut whole) = with_whole_last_call(input, ours)? else { return Ok(false) };
         rename(&mut whole, names);
@@ -201,7 +208,7 @@ fn repaired(
 fn equal_up_to(input: &Input, ours: &Run) -> Result<Option<&'static str>, String> {
     let faults = ours.warnings.iter().filter_map(|warning| {
         let at = warning.at as usize;
-        if warning.kind == Kind::ExtraThinkEnd && markup::is_in_value(&input.output, at) {
+        if warning.kind == Kind::ExtraThinkEnd && is_shown_there(input, at) {
             return Some(("stray-special", at));
         }
         FAULTS.iter().find(|(kind, _)| *kind == warning.kind).map(|(_, id)| (*id, at))

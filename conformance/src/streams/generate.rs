@@ -68,7 +68,11 @@ pub fn case(seed: u64, number: u64) -> Case {
     if class == Class::Faulty {
         mended = answer.damage(&setting, &mut dice);
     }
-    let stops = request::stops(api, &setting, &answer, &mut dice);
+    let mut stops = request::stops(api, &setting, &answer, &mut dice);
+    if mended.as_ref().is_some_and(|mended| mended.fault == Fault::CallsWithoutTools) {
+        // The reference would look for them in the markup that it shows.
+        stops.clear();
+    }
     let mut output = answer.write();
     match class {
         Class::CutOff => output = cut_off(output, arrival, &mut dice),

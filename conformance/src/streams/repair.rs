@@ -64,7 +64,7 @@ fn without_stray_specials(input: &Input, ours: &Run) -> Option<Input> {
     let is_stray = |at: usize| {
         ours.warnings.iter().any(|warning| {
             let is_stray = warning.kind == Kind::StraySpecial
-                || (warning.kind == Kind::ExtraThinkEnd && markup::is_in_value(&input.output, at));
+                || (warning.kind == Kind::ExtraThinkEnd && is_shown_there(input, at));
             is_stray && warning.at == at as u64
         })
     };
@@ -77,6 +77,30 @@ fn without_stray_specials(input: &Input, ours: &Run) -> Option<Input> {
         at += unit.spelling().len();
     }
     (output != input.output).then(|| Input { output: joined(output), ..input.clone() })
+}
+
+/// Whether the reference shows an end of reasoning at this place: in values and JSON answers.
+pub fn is_shown_there(input: &Input, at: usize) -> bool {
+    let asks_for_json = input.request.get("response_format").is_some() || input.request.get("text").is_some();
+    asks_for_json || markup::is_in_value(&input.output, at)
+}
+
+/// Ours shows what is complete of the arguments of a call that was cut, as Anthropic's SDKs do; the reference's response
+/// shows none of them.
+pub fn with_cut_arguments(theirs: &mut Run, ours: &Run) -> bool {
+    let is_cut = ours.warnings.iter().any(|warning| warning.kind == Kind::CutCall);
+    let count = |run: &Run| run.response["content"].as_array().map_or(0, Vec::len);
+    let Some(last) = count(ours).checked_sub(1).filter(|_| is_cut && count(theirs) == count(ours)) else {
+        return false;
+    };
+    let theirs = &mut theirs.response["content"][last];
+    let is_empty = theirs["input"].as_object().is_some_and(serde_json::Map::is_empty);
+    let mine = &ours.response["content"][last]["input"];
+    if is_empty && theirs["input"] != *mine {
+        theirs["input"] = mine.clone();
+        return true;
+    }
+    false
 }
 
 /// The input with plain names in place of names that the reference cannot read, and which stands for which: names of

@@ -164,19 +164,15 @@ fn ours(api: Api, tokenizer: &Tokenizer, ids: &[TokenId]) -> Result<Duration, St
         .map_err(|error| error.message().to_owned())?;
     Ok(shortest(|| {
         let mut stream = lowered.stream(tokenizer, StreamOptions::new("resp-1"));
-        let (mut chunks, mut sse, mut sent) = (Vec::new(), Vec::new(), 0);
-        let mut send = |chunks: &mut Vec<deepseek_codec::protocol::Chunk>| {
-            sse.clear();
-            chunks.drain(..).for_each(|chunk| chunk.write_sse(&mut sse));
-            sent += std::hint::black_box(&sse).len();
-        };
+        let (mut sse, mut sent) = (String::new(), 0);
         for &id in ids {
-            stream.push_id(id, None, &mut chunks);
-            send(&mut chunks);
+            sse.clear();
+            stream.push_id(id, None, &mut sse);
+            sent += std::hint::black_box(&sse).len();
         }
-        stream.finish(Finish::Stop, &mut chunks);
-        send(&mut chunks);
-        sent
+        sse.clear();
+        stream.finish(Finish::Stop, &mut sse);
+        sent + std::hint::black_box(&sse).len()
     }))
 }
 

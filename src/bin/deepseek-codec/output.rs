@@ -70,7 +70,7 @@ fn push(stream: &mut Stream, chunk: &Json, events: &mut Vec<Chunk>) -> Result<()
     let logprobs = chunk.get("logprobs").and_then(Json::as_array);
     for (index, token) in tokens.iter().enumerate() {
         let logprob = logprobs.and_then(|logprobs| logprobs.get(index)).map(read_logprob).transpose()?;
-        stream.push_id(read_id(token)?, logprob.as_ref(), events);
+        stream.push_id(read_id(token)?, logprob.as_ref(), &mut *events);
     }
     Ok(())
 }

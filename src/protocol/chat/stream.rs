@@ -9,12 +9,19 @@
 //! | last delta | `content` empty | empty |
 //! | `refusal` | absent | null |
 //! | calls of a complete message | with `index` | without |
+//! | calls of custom tools | of a function, with the text as `input` in its arguments | `custom`, with the text |
 //! | `system_fingerprint` | null if there is none | absent if there is none |
 
+use std::collections::HashSet;
+
+use crate::conversation::{Tool, ToolKind};
 use crate::json::{Json, Object};
 use crate::output::{Event, Plan, Start, StopReason};
-use crate::protocol::stream::{CallIds, Chunk, Common, StreamOptions, Usage, finish_reason, push_string};
-use crate::protocol::{Dialect, Lowered};
+use crate::protocol::custom_input::CustomInput;
+use crate::protocol::stream::{
+    CallIds, Common, StreamOptions, Usage, finish_reason, push_number, push_string,
+};
+use crate::protocol::{Dialect, EventSink, Lowered};
 
 /// Writes chunks and keeps what the complete response needs.
 #[derive(Debug, Clone)]
@@ -23,6 +30,8 @@ pub(in crate::protocol) struct Writer {
     model: String,
     /// What stands in every chunk before the delta.
     head: String,
+    /// What stands there behind it, up to the delta.
+    choice: String,
     thinks: bool,
     starts_in_reasoning: bool,
     include_usage: bool,
@@ -30,6 +39,8 @@ pub(in crate::protocol) struct Writer {
     content: Option<String>,
     reasoning: Option<String>,
     calls: Vec<Call>,
+    /// The names of tools whose calls are custom.
+    custom_tools: HashSet<String>,
     content_logprobs: Vec<Json>,
     reasoning_logprobs: Vec<Json>,
     stop: Option<StopReason>,
@@ -41,7 +52,10 @@ pub(in crate::protocol) struct Writer {
 struct Call {
     id: String,
     name: String,
-    arguments: String,
+    /// The arguments, or a custom tool's input.
+    text: String,
+    /// What takes the input out of the arguments.
+    custom: Option<CustomInput>,
 }
 
 impl Writer {
@@ -57,10 +71,15 @@ impl Writer {
             head.push_str(&fingerprint.to_string());
         }
         let thinks = lowered.conversation.thinking.is_on();
+        // The official API knows calls of functions only.
+        let is_custom = |tool: &&Tool| options.dialect == Dialect::Vendor && tool.kind == ToolKind::Custom;
+        let custom_tools =
+            lowered.conversation.tools.iter().filter(is_custom).map(|tool| tool.name.clone()).collect();
         Self {
             call_ids: CallIds::new(options.seed),
             model: lowered.model.clone(),
             head,
+            choice: format!(",\"choices\":[{{\"index\":{},\"delta\":", options.index),
             thinks,
             starts_in_reasoning: matches!(plan.start, Start::Reasoning | Start::InReasoning),
             include_usage: lowered.include_usage || (!lowered.stream && options.dialect == Dialect::Deepseek),
@@ -68,6 +87,7 @@ impl Writer {
             content: None,
             reasoning: None,
             calls: Vec::new(),
+            custom_tools,
             content_logprobs: Vec::new(),
             reasoning_logprobs: Vec::new(),
             stop: None,
@@ -80,41 +100,45 @@ impl Writer {
         self.options.dialect == Dialect::Vendor
     }
 
-    /// Sends a chunk with this delta.
-    fn chunk(
+    /// Sends a chunk with a delta that `delta` writes.
+    fn send(
         &self,
-        delta: &str,
+        out: &mut EventSink<'_>,
         logprobs: Option<(&str, Vec<Json>)>,
-        finish: Option<&str>,
-        usage: Option<&str>,
-    ) -> Chunk {
-        let mut data = String::with_capacity(self.head.len() + delta.len() + 128);
-        data.push_str(&self.head);
-        data.push_str(",\"choices\":[{\"index\":");
-        data.push_str(&self.options.index.to_string());
-        data.push_str(",\"delta\":");
-        data.push_str(delta);
-        data.push_str(",\"logprobs\":");
-        match logprobs {
-            Some((field, entries)) => data.push_str(&self.logprobs([(field, entries)]).to_string()),
-            None => data.push_str("null"),
-        }
-        data.push_str(",\"finish_reason\":");
-        match finish {
-            Some(finish) => push_string(&mut data, finish),
-            None => data.push_str("null"),
-        }
-        data.push_str("}]");
-        match usage {
-            Some(usage) => {
-                data.push_str(",\"usage\":");
-                data.push_str(usage);
+        end: Option<(&str, Option<&str>)>,
+        length: usize,
+        delta: impl FnOnce(&mut String),
+    ) {
+        out.send(None, self.head.len() + length + 160, |data| {
+            data.push_str(&self.head);
+            data.push_str(&self.choice);
+            delta(data);
+            let (finish, usage) = end.map_or((None, None), |(finish, usage)| (Some(finish), usage));
+            match logprobs {
+                Some((field, entries)) if !entries.is_empty() => {
+                    data.push_str(",\"logprobs\":");
+                    data.push_str(&self.logprobs([(field, entries)]).to_string());
+                    data.push_str(",\"finish_reason\":");
+                }
+                _ => data.push_str(",\"logprobs\":null,\"finish_reason\":"),
             }
-            None if self.include_usage => data.push_str(",\"usage\":null"),
-            None => {}
-        }
-        data.push('}');
-        Chunk { event: None, data }
+            match finish {
+                Some(finish) => {
+                    push_string(data, finish);
+                    data.push_str("}]");
+                }
+                None => data.push_str("null}]"),
+            }
+            match usage {
+                Some(usage) => {
+                    data.push_str(",\"usage\":");
+                    data.push_str(usage);
+                }
+                None if self.include_usage => data.push_str(",\"usage\":null"),
+                None => {}
+            }
+            data.push('}');
+        });
     }
 
     /// The log probabilities of `fields`, with the fields that the dialect has to have.
@@ -134,7 +158,7 @@ impl Writer {
         members.into()
     }
 
-    pub(in crate::protocol) fn start(&mut self, common: Common<'_>) {
+    pub(in crate::protocol) fn start(&mut self, common: Common<'_, '_>) {
         let delta = if self.is_vendor() {
             self.content = Some(String::new());
             "{\"role\":\"assistant\",\"content\":\"\",\"refusal\":null}"
@@ -148,81 +172,108 @@ impl Writer {
             self.content = Some(String::new());
             "{\"role\":\"assistant\",\"content\":\"\"}"
         };
-        common.out.push(self.chunk(delta, None, None, None));
+        self.send(common.out, None, None, delta.len(), |data| data.push_str(delta));
     }
 
-    pub(in crate::protocol) fn event(&mut self, event: Event<'_>, common: Common<'_>) {
-        let mut delta = String::new();
-        let mut logprobs = None;
+    pub(in crate::protocol) fn event(&mut self, event: Event<'_>, common: Common<'_, '_>) {
+        let Common { logprobs, out, .. } = common;
         match event {
             Event::Reasoning { text, .. } => {
                 self.reasoning.get_or_insert_default().push_str(text);
-                self.reasoning_logprobs.extend(common.logprobs.iter().cloned());
-                logprobs = Some(("reasoning_content", common.logprobs));
-                delta.push_str(if self.is_vendor() {
+                self.reasoning_logprobs.extend(logprobs.iter().cloned());
+                let before = if self.is_vendor() {
                     "{\"reasoning_content\":"
                 } else {
                     "{\"content\":null,\"reasoning_content\":"
+                };
+                self.send(out, Some(("reasoning_content", logprobs)), None, text.len(), |data| {
+                    data.push_str(before);
+                    push_string(data, text);
+                    data.push('}');
                 });
-                push_string(&mut delta, text);
             }
             Event::Content { text, .. } => {
                 self.content.get_or_insert_default().push_str(text);
-                self.content_logprobs.extend(common.logprobs.iter().cloned());
-                logprobs = Some(("content", common.logprobs));
-                delta.push_str("{\"content\":");
-                push_string(&mut delta, text);
-                if self.thinks && !self.is_vendor() {
-                    delta.push_str(",\"reasoning_content\":null");
-                }
+                self.content_logprobs.extend(logprobs.iter().cloned());
+                let behind =
+                    if self.thinks && !self.is_vendor() { ",\"reasoning_content\":null}" } else { "}" };
+                self.send(out, Some(("content", logprobs)), None, text.len(), |data| {
+                    data.push_str("{\"content\":");
+                    push_string(data, text);
+                    data.push_str(behind);
+                });
             }
-            Event::CallStart { index, name } => {
-                let without_reasoning = self.thinks && self.reasoning.as_ref().is_none_or(String::is_empty);
-                let id = self.call_ids.next(without_reasoning);
-                delta.push_str("{\"tool_calls\":[{\"index\":");
-                delta.push_str(&index.to_string());
-                delta.push_str(",\"id\":");
-                push_string(&mut delta, &id);
-                delta.push_str(",\"type\":\"function\",\"function\":{\"name\":");
-                push_string(&mut delta, name);
-                delta.push_str(",\"arguments\":\"\"}}]");
-                self.calls.push(Call { id, name: name.to_owned(), arguments: String::new() });
-            }
-            Event::CallArguments { index, json } => {
-                if let Some(call) = self.calls.get_mut(index) {
-                    call.arguments.push_str(json);
-                }
-                delta.push_str("{\"tool_calls\":[{\"index\":");
-                delta.push_str(&index.to_string());
-                delta.push_str(",\"function\":{\"arguments\":");
-                push_string(&mut delta, json);
-                delta.push_str("}}]");
-            }
-            Event::Stop { reason, .. } => {
-                self.stop = Some(reason);
-                return;
-            }
-            Event::CallEnd { .. } | Event::Warning(_) => return,
+            Event::CallStart { index, name } => self.call_start(index, name, out),
+            Event::CallArguments { index, json } => self.call_arguments(index, json, out),
+            Event::CallEnd { index, .. } => self.call_end(index, out),
+            Event::Stop { reason, .. } => self.stop = Some(reason),
+            Event::Warning(_) => {}
         }
-        delta.push('}');
-        let logprobs = logprobs.filter(|(_, entries)| !entries.is_empty());
-        common.out.push(self.chunk(&delta, logprobs, None, None));
+    }
+
+    fn call_start(&mut self, index: usize, name: &str, out: &mut EventSink<'_>) {
+        let without_reasoning = self.thinks && self.reasoning.as_ref().is_none_or(String::is_empty);
+        let id = self.call_ids.next(without_reasoning);
+        let custom = self.custom_tools.contains(name).then(CustomInput::default);
+        let (kind, text) = if custom.is_some() { ("custom", "input") } else { ("function", "arguments") };
+        self.send(out, None, None, 160 + name.len(), |data| {
+            data.push_str("{\"tool_calls\":[{\"index\":");
+            push_number(data, index as u64);
+            data.push_str(",\"id\":");
+            push_string(data, &id);
+            data.push_str(&format!(",\"type\":\"{kind}\",\"{kind}\":{{\"name\":"));
+            push_string(data, name);
+            data.push_str(&format!(",\"{text}\":\"\"}}}}]}}"));
+        });
+        self.calls.push(Call { id, name: name.to_owned(), text: String::new(), custom });
+    }
+
+    fn call_arguments(&mut self, index: usize, json: &str, out: &mut EventSink<'_>) {
+        let Some(call) = self.calls.get_mut(index) else { return };
+        if let Some(reader) = &mut call.custom {
+            let text = reader.push(json);
+            call.text.push_str(&text);
+            self.call_delta(index, ",\"custom\":{\"input\":", &text, out);
+        } else {
+            call.text.push_str(json);
+            self.call_delta(index, ",\"function\":{\"arguments\":", json, out);
+        }
+    }
+
+    fn call_end(&mut self, index: usize, out: &mut EventSink<'_>) {
+        let Some(call) = self.calls.get_mut(index) else { return };
+        let Some(reader) = &mut call.custom else { return };
+        let text = reader.finish();
+        call.text.push_str(&text);
+        self.call_delta(index, ",\"custom\":{\"input\":", &text, out);
+    }
+
+    fn call_delta(&self, index: usize, field: &str, text: &str, out: &mut EventSink<'_>) {
+        if text.is_empty() {
+            return;
+        }
+        self.send(out, None, None, 64 + text.len(), |data| {
+            data.push_str("{\"tool_calls\":[{\"index\":");
+            push_number(data, index as u64);
+            data.push_str(field);
+            push_string(data, text);
+            data.push_str("}}]}");
+        });
     }
 
     /// Sends the last chunks.
-    pub(in crate::protocol) fn close(&mut self, common: Common<'_>) {
+    pub(in crate::protocol) fn close(&mut self, common: Common<'_, '_>) {
         let Some(reason) = self.stop else { return };
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
         self.usage = Some(common.usage);
         let usage = self.usage_json(common.usage).to_string();
-        let finish = Some(finish_reason(reason));
+        let finish = finish_reason(reason);
         if self.is_vendor() {
-            common.out.push(self.chunk("{}", None, finish, None));
+            self.send(common.out, None, Some((finish, None)), 2, |data| data.push_str("{}"));
             if self.include_usage {
-                let data = format!("{},\"choices\":[],\"usage\":{usage}}}", self.head);
-                common.out.push(Chunk { event: None, data });
+                common.out.send_text(None, &format!("{},\"choices\":[],\"usage\":{usage}}}", self.head));
             }
         } else {
             self.content.get_or_insert_default();
@@ -231,12 +282,12 @@ impl Writer {
             } else {
                 "{\"content\":\"\"}"
             };
-            common.out.push(self.chunk(delta, None, finish, Some(&usage)));
+            self.send(common.out, None, Some((finish, Some(&usage))), 500, |data| data.push_str(delta));
         }
-        common.out.push(Chunk { event: None, data: "[DONE]".to_owned() });
+        common.out.send_text(None, "[DONE]");
     }
 
-    pub(in crate::protocol) fn fail(&mut self, message: &str, common: Common<'_>) {
+    pub(in crate::protocol) fn fail(&mut self, message: &str, common: Common<'_, '_>) {
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
@@ -246,8 +297,8 @@ impl Writer {
             ("param", Json::Null),
             ("code", "server_error".into()),
         ]);
-        common.out.push(Chunk { event: None, data: Json::from([("error", error)]).to_string() });
-        common.out.push(Chunk { event: None, data: "[DONE]".to_owned() });
+        common.out.send_text(None, &Json::from([("error", error)]).to_string());
+        common.out.send_text(None, "[DONE]");
     }
 
     fn usage_json(&self, usage: Usage) -> Json {
@@ -312,15 +363,16 @@ impl Writer {
     }
 
     fn call_json(&self, index: usize, call: &Call) -> Json {
-        let function =
-            Json::from([("name", call.name.as_str().into()), ("arguments", call.arguments.as_str().into())]);
+        let (kind, text) =
+            if call.custom.is_some() { ("custom", "input") } else { ("function", "arguments") };
+        let what = Json::from([("name", call.name.as_str().into()), (text, call.text.as_str().into())]);
         let mut members = Object::new();
         if !self.is_vendor() {
             members.insert("index", (index as u64).into());
         }
         members.insert("id", call.id.as_str().into());
-        members.insert("type", "function".into());
-        members.insert("function", function);
+        members.insert("type", kind.into());
+        members.insert(kind, what);
         members.into()
     }
 }

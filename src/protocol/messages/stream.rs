@@ -7,8 +7,8 @@
 
 use crate::json::{Json, Object};
 use crate::output::{Event, StopReason};
-use crate::protocol::stream::{CallIds, Chunk, Common, StreamOptions, Usage, push_string};
-use crate::protocol::{Dialect, Lowered};
+use crate::protocol::stream::{CallIds, Common, StreamOptions, Usage, push_number, push_string};
+use crate::protocol::{Dialect, EventSink, Lowered};
 
 /// Writes events and keeps what the complete response needs.
 #[derive(Debug, Clone)]
@@ -50,15 +50,15 @@ impl Writer {
         }
     }
 
-    pub(in crate::protocol) fn start(&mut self, common: Common<'_>) {
+    pub(in crate::protocol) fn start(&mut self, common: Common<'_, '_>) {
         let start = Json::from([("type", "message_start".into()), ("message", self.response())]);
-        common.out.push(Chunk { event: Some("message_start"), data: start.to_string() });
+        common.out.send_text(Some("message_start"), &start.to_string());
         if self.thinks {
             self.open(Block::Thinking(String::new()), common.out);
         }
     }
 
-    fn open(&mut self, block: Block, out: &mut Vec<Chunk>) {
+    fn open(&mut self, block: Block, out: &mut EventSink<'_>) {
         self.close_block(out);
         let index = self.blocks.len();
         let content = match &block {
@@ -73,39 +73,40 @@ impl Writer {
             ("index", (index as u64).into()),
             ("content_block", content),
         ]);
-        out.push(Chunk { event: Some("content_block_start"), data: start.to_string() });
+        out.send_text(Some("content_block_start"), &start.to_string());
         if index == 0 {
-            out.push(Chunk { event: Some("ping"), data: "{\"type\":\"ping\"}".to_owned() });
+            out.send_text(Some("ping"), "{\"type\":\"ping\"}");
         }
         self.blocks.push(block);
         self.is_open = true;
     }
 
-    fn close_block(&mut self, out: &mut Vec<Chunk>) {
+    fn close_block(&mut self, out: &mut EventSink<'_>) {
         if !std::mem::take(&mut self.is_open) {
             return;
         }
         if matches!(self.blocks.last(), Some(Block::Thinking(_))) {
-            let signature = self.options.id.clone();
-            out.push(self.delta("signature_delta", "signature", &signature));
+            self.delta("{\"type\":\"signature_delta\",\"signature\":", &self.options.id, out);
         }
         let index = self.blocks.len().saturating_sub(1);
         let data = format!("{{\"type\":\"content_block_stop\",\"index\":{index}}}");
-        out.push(Chunk { event: Some("content_block_stop"), data });
+        out.send_text(Some("content_block_stop"), &data);
     }
 
-    /// A delta of the open block.
-    fn delta(&self, kind: &str, field: &str, text: &str) -> Chunk {
-        let index = self.blocks.len().saturating_sub(1);
-        let mut data = format!(
-            "{{\"type\":\"content_block_delta\",\"index\":{index},\"delta\":{{\"type\":\"{kind}\",\"{field}\":"
-        );
-        push_string(&mut data, text);
-        data.push_str("}}");
-        Chunk { event: Some("content_block_delta"), data }
+    /// Sends a delta of the open block: what stands before its text, and the text.
+    fn delta(&self, before: &str, text: &str, out: &mut EventSink<'_>) {
+        let index = self.blocks.len().saturating_sub(1) as u64;
+        out.send(Some("content_block_delta"), 128 + text.len(), |data| {
+            data.push_str("{\"type\":\"content_block_delta\",\"index\":");
+            push_number(data, index);
+            data.push_str(",\"delta\":");
+            data.push_str(before);
+            push_string(data, text);
+            data.push_str("}}");
+        });
     }
 
-    pub(in crate::protocol) fn event(&mut self, event: Event<'_>, common: Common<'_>) {
+    pub(in crate::protocol) fn event(&mut self, event: Event<'_>, common: Common<'_, '_>) {
         let out = common.out;
         match event {
             Event::Content { text, .. } => {
@@ -115,7 +116,7 @@ impl Writer {
                 if let Some(Block::Text(whole)) = self.blocks.last_mut() {
                     whole.push_str(text);
                 }
-                out.push(self.delta("text_delta", "text", text));
+                self.delta("{\"type\":\"text_delta\",\"text\":", text, out);
             }
             Event::Reasoning { text, .. } => {
                 if !(self.is_open && matches!(self.blocks.last(), Some(Block::Thinking(_)))) {
@@ -125,7 +126,7 @@ impl Writer {
                 if let Some(Block::Thinking(whole)) = self.blocks.last_mut() {
                     whole.push_str(text);
                 }
-                out.push(self.delta("thinking_delta", "thinking", text));
+                self.delta("{\"type\":\"thinking_delta\",\"thinking\":", text, out);
             }
             Event::CallStart { name, .. } => {
                 let id = self.call_ids.next(self.thinks && !self.has_reasoned);
@@ -135,7 +136,7 @@ impl Writer {
                 if let Some(Block::ToolUse { input, .. }) = self.blocks.last_mut() {
                     input.push_str(json);
                 }
-                out.push(self.delta("input_json_delta", "partial_json", json));
+                self.delta("{\"type\":\"input_json_delta\",\"partial_json\":", json, out);
             }
             Event::Stop { reason, sequence } => self.stop = Some((reason, sequence.map(str::to_owned))),
             Event::CallEnd { .. } | Event::Warning(_) => {}
@@ -143,7 +144,7 @@ impl Writer {
     }
 
     /// Sends the last events.
-    pub(in crate::protocol) fn close(&mut self, common: Common<'_>) {
+    pub(in crate::protocol) fn close(&mut self, common: Common<'_, '_>) {
         if self.stop.is_none() || std::mem::replace(&mut self.closed, true) {
             return;
         }
@@ -156,20 +157,18 @@ impl Writer {
             usage.insert("service_tier", SERVICE_TIER.into());
         }
         let data = Json::from([("type", "message_delta".into()), ("delta", delta), ("usage", usage.into())]);
-        common.out.push(Chunk { event: Some("message_delta"), data: data.to_string() });
-        common
-            .out
-            .push(Chunk { event: Some("message_stop"), data: "{\"type\":\"message_stop\"}".to_owned() });
+        common.out.send_text(Some("message_delta"), &data.to_string());
+        common.out.send_text(Some("message_stop"), "{\"type\":\"message_stop\"}");
     }
 
-    pub(in crate::protocol) fn fail(&mut self, message: &str, common: Common<'_>) {
+    pub(in crate::protocol) fn fail(&mut self, message: &str, common: Common<'_, '_>) {
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
         self.close_block(common.out);
         let error = Json::from([("type", "api_error".into()), ("message", message.into())]);
         let data = Json::from([("type", "error".into()), ("error", error)]);
-        common.out.push(Chunk { event: Some("error"), data: data.to_string() });
+        common.out.send_text(Some("error"), &data.to_string());
     }
 
     fn stop_json(&self) -> (Json, Json) {
@@ -212,8 +211,9 @@ impl Writer {
                 ("signature", self.options.id.as_str().into()),
             ]),
             Block::ToolUse { id, name, input } => {
-                let input = match Json::parse(input.as_bytes()) {
-                    Ok(input @ Json::Object(_)) => input,
+                // Of a call that was cut, what Anthropic's SDKs gather from the deltas.
+                let input = match Json::parse_cut(input) {
+                    Some(input @ Json::Object(_)) => input,
                     _ => Json::Object(Object::new()),
                 };
                 tool_use(id, name, input)

@@ -1,6 +1,5 @@
 //! OpenAI Responses, as the official DeepSeek API takes it.
 
-mod custom_input;
 mod items;
 mod lower;
 mod object;

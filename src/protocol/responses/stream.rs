@@ -14,10 +14,10 @@ use std::collections::HashMap;
 use crate::conversation::ToolKind;
 use crate::json::{Json, Object};
 use crate::output::{Event, StopReason};
-use crate::protocol::stream::{CallIds, Chunk, Common, StreamOptions, Usage, push_string};
-use crate::protocol::{Dialect, Echo as AnyEcho, Lowered};
+use crate::protocol::custom_input::CustomInput;
+use crate::protocol::stream::{CallIds, Common, StreamOptions, Usage, push_number, push_string};
+use crate::protocol::{Dialect, Echo as AnyEcho, EventSink, Lowered};
 
-use super::custom_input::CustomInput;
 use super::object;
 
 /// Writes events and keeps what the complete response needs.
@@ -81,14 +81,19 @@ impl Writer {
     }
 
     /// Sends an event with these members, and the next sequence number.
-    fn send<const N: usize>(&mut self, kind: &'static str, members: [(&str, Json); N], out: &mut Vec<Chunk>) {
+    fn send<const N: usize>(
+        &mut self,
+        kind: &'static str,
+        members: [(&str, Json); N],
+        out: &mut EventSink<'_>,
+    ) {
         let mut data = Object::from([("type", kind.into())]);
         for (key, value) in members {
             data.insert(key, value);
         }
         data.insert("sequence_number", self.sequence.into());
         self.sequence += 1;
-        out.push(Chunk { event: Some(kind), data: Json::Object(data).to_string() });
+        out.send_text(Some(kind), &Json::Object(data).to_string());
     }
 
     /// Sends a delta: the event that there are many of.
@@ -97,35 +102,43 @@ impl Writer {
         kind: &'static str,
         delta: &str,
         logprobs: Option<Vec<Json>>,
-        out: &mut Vec<Chunk>,
+        out: &mut EventSink<'_>,
     ) {
-        let index = self.items.len().saturating_sub(1);
+        let index = self.items.len().saturating_sub(1) as u64;
         let Some(item) = self.items.last() else { return };
-        let mut data = format!("{{\"type\":\"{kind}\",");
-        if matches!(item.kind, ItemKind::Message { .. } | ItemKind::Reasoning { .. }) {
-            data.push_str("\"content_index\":0,");
-        }
-        data.push_str("\"delta\":");
-        push_string(&mut data, delta);
-        data.push_str(",\"item_id\":");
-        push_string(&mut data, &item.id);
-        if let Some(logprobs) = logprobs {
-            data.push_str(",\"logprobs\":");
-            data.push_str(&Json::Array(logprobs).to_string());
-        }
-        data.push_str(&format!(",\"output_index\":{index},\"sequence_number\":{}}}", self.sequence));
+        let is_part = matches!(item.kind, ItemKind::Message { .. } | ItemKind::Reasoning { .. });
+        out.send(Some(kind), 192 + item.id.len() + delta.len(), |data| {
+            data.push_str("{\"type\":\"");
+            data.push_str(kind);
+            data.push_str(if is_part { "\",\"content_index\":0,\"delta\":" } else { "\",\"delta\":" });
+            push_string(data, delta);
+            data.push_str(",\"item_id\":");
+            push_string(data, &item.id);
+            match logprobs {
+                Some(logprobs) if logprobs.is_empty() => data.push_str(",\"logprobs\":[]"),
+                Some(logprobs) => {
+                    data.push_str(",\"logprobs\":");
+                    data.push_str(&Json::Array(logprobs).to_string());
+                }
+                None => {}
+            }
+            data.push_str(",\"output_index\":");
+            push_number(data, index);
+            data.push_str(",\"sequence_number\":");
+            push_number(data, self.sequence);
+            data.push('}');
+        });
         self.sequence += 1;
-        out.push(Chunk { event: Some(kind), data });
     }
 
-    pub(in crate::protocol) fn start(&mut self, common: Common<'_>) {
+    pub(in crate::protocol) fn start(&mut self, common: Common<'_, '_>) {
         for kind in ["response.created", "response.in_progress"] {
             let response = self.response();
             self.send(kind, [("response", response)], common.out);
         }
     }
 
-    pub(in crate::protocol) fn event(&mut self, event: Event<'_>, common: Common<'_>) {
+    pub(in crate::protocol) fn event(&mut self, event: Event<'_>, common: Common<'_, '_>) {
         let out = common.out;
         match event {
             Event::Content { text, .. } => self.content(text, common.logprobs, out),
@@ -140,7 +153,7 @@ impl Writer {
         }
     }
 
-    fn content(&mut self, text: &str, entries: Vec<Json>, out: &mut Vec<Chunk>) {
+    fn content(&mut self, text: &str, entries: Vec<Json>, out: &mut EventSink<'_>) {
         if !(self.is_open && matches!(self.items.last(), Some(Item { kind: ItemKind::Message { .. }, .. }))) {
             let kind = ItemKind::Message { text: String::new(), logprobs: Vec::new(), phase: "final_answer" };
             self.open_item("msg", kind, out);
@@ -154,7 +167,7 @@ impl Writer {
         self.send_delta("response.output_text.delta", text, Some(entries), out);
     }
 
-    fn reasoning(&mut self, text: &str, out: &mut Vec<Chunk>) {
+    fn reasoning(&mut self, text: &str, out: &mut EventSink<'_>) {
         self.has_reasoned = true;
         if !(self.is_open && matches!(self.items.last(), Some(Item { kind: ItemKind::Reasoning { .. }, .. })))
         {
@@ -167,7 +180,7 @@ impl Writer {
         self.send_delta("response.reasoning_text.delta", text, None, out);
     }
 
-    fn call_start(&mut self, name: &str, out: &mut Vec<Chunk>) {
+    fn call_start(&mut self, name: &str, out: &mut EventSink<'_>) {
         if self.is_open
             && let Some(Item { kind: ItemKind::Message { phase, .. }, .. }) = self.items.last_mut()
         {
@@ -192,7 +205,7 @@ impl Writer {
         self.open_item(prefix, kind, out);
     }
 
-    fn call_arguments(&mut self, json: &str, out: &mut Vec<Chunk>) {
+    fn call_arguments(&mut self, json: &str, out: &mut EventSink<'_>) {
         match self.items.last_mut().map(|item| &mut item.kind) {
             Some(ItemKind::Function { arguments, .. }) => {
                 arguments.push_str(json);
@@ -210,7 +223,7 @@ impl Writer {
         }
     }
 
-    fn open_item(&mut self, prefix: &str, kind: ItemKind, out: &mut Vec<Chunk>) {
+    fn open_item(&mut self, prefix: &str, kind: ItemKind, out: &mut EventSink<'_>) {
         self.close_item(COMPLETED, out);
         let index = self.items.len();
         let id = format!("{prefix}_{}_{index}", self.options.id);
@@ -232,7 +245,7 @@ impl Writer {
         }
     }
 
-    fn close_item(&mut self, status: &'static str, out: &mut Vec<Chunk>) {
+    fn close_item(&mut self, status: &'static str, out: &mut EventSink<'_>) {
         if !std::mem::take(&mut self.is_open) {
             return;
         }
@@ -315,7 +328,7 @@ impl Writer {
     }
 
     /// Sends the last events.
-    pub(in crate::protocol) fn close(&mut self, common: Common<'_>) {
+    pub(in crate::protocol) fn close(&mut self, common: Common<'_, '_>) {
         let Some(reason) = self.stop else { return };
         if std::mem::replace(&mut self.closed, true) {
             return;
@@ -336,7 +349,7 @@ impl Writer {
         self.send(kind, [("response", response)], common.out);
     }
 
-    pub(in crate::protocol) fn fail(&mut self, message: &str, common: Common<'_>) {
+    pub(in crate::protocol) fn fail(&mut self, message: &str, common: Common<'_, '_>) {
         if std::mem::replace(&mut self.closed, true) {
             return;
         }

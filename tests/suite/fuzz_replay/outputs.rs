@@ -1,5 +1,6 @@
 //! What holds for any output of a model. Fuzz targets in `fuzz/` look for outputs for which it does not.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use deepseek_codec::conversation::{
@@ -7,7 +8,7 @@ use deepseek_codec::conversation::{
 };
 use deepseek_codec::json::{Json, Object};
 use deepseek_codec::model::{PROFILES, Profile};
-use deepseek_codec::output::{Event, Finish, OutputWarningKind, Parser, Plan, Start, StopReason};
+use deepseek_codec::output::{Event, Finish, JsonTypes, OutputWarningKind, Parser, Plan, Start, StopReason};
 use deepseek_codec::prompt::Segment;
 use deepseek_codec::token::{Special, TokenId};
 use deepseek_codec::tokenizer::{Piece, Tokenizer};
@@ -195,12 +196,21 @@ pub(crate) fn plan(start: u8, stops: u8, rest: u8) -> (Plan, Finish) {
     let plan = Plan {
         start: STARTS[usize::from(start) % STARTS.len()],
         tools: (rest & 3 != 3).then_some(tools),
+        types: if rest & 128 == 0 { BTreeMap::new() } else { types() },
         json: rest & 12 == 12,
         stops: chosen.iter().map(|&stop| stop.to_owned()).collect(),
         keep_stop: rest & 16 != 0,
         single_call: rest & 96 == 96,
     };
     (plan, FINISHES[usize::from(start / 5) % FINISHES.len()])
+}
+
+/// Parameters that cannot be strings.
+fn types() -> BTreeMap<String, BTreeMap<String, JsonTypes>> {
+    let types =
+        [("a", &["object", "integer"][..]), ("b c", &["array", "null"]), ("p0", &["number", "object"])];
+    let types = types.map(|(name, types)| (name.to_owned(), JsonTypes::from_names(types.iter().copied())));
+    BTreeMap::from([("f".to_owned(), BTreeMap::from(types))])
 }
 
 impl Unit {
@@ -233,6 +243,15 @@ pub(crate) fn units(text: &str) -> Vec<Unit> {
         units.push(Unit::Text(plain));
     }
     units
+}
+
+/// The ids of an output in which special tokens are spelled, without those that the vocabulary lacks.
+pub(crate) fn ids(text: &str) -> Vec<TokenId> {
+    let ids = |unit| match unit {
+        Unit::Text(text) => TOKENIZERS[0].encode_text(&text),
+        Unit::Special(special) => TOKENIZERS[0].special_id(special).into_iter().collect(),
+    };
+    units(text).into_iter().flat_map(ids).collect()
 }
 
 /// Reads a long output in one piece and character by character, without the checks that take longer.
