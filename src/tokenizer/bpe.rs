@@ -27,7 +27,9 @@ pub(super) fn merge_by_size(tables: &Tables, part: &[u8], out: &mut Vec<TokenId>
 
 fn merge_short(tables: &Tables, part: &[u8], out: &mut Vec<TokenId>) {
     let mut symbols = Symbols::new();
-    if part.is_ascii() || !tables.atoms.start(tables, part, |id| symbols.push(tables, id)) {
+    if !part.is_ascii() && tables.atoms.start(tables, part, |id| symbols.push(id)) {
+        symbols.set_turns(tables);
+    } else {
         symbols.set_bytes(tables, part);
     }
     symbols.merge(tables, out);
@@ -60,12 +62,18 @@ impl Symbols {
         Self { ids: [0; SHORT], turns: [NEVER; SHORT], live: 0, len: 0 }
     }
 
-    fn push(&mut self, tables: &Tables, id: u32) {
-        if let Some(before) = self.len.checked_sub(1) {
-            self.turns[before] = turn(tables.pairs.rank(self.ids[before], id), before);
-        }
+    fn push(&mut self, id: u32) {
         self.ids[self.len] = id;
         self.len += 1;
+    }
+
+    /// Finds the ranks of the symbols that were pushed.
+    fn set_turns(&mut self, tables: &Tables) {
+        let ids = &self.ids[..self.len];
+        ids.windows(2).for_each(|pair| tables.pairs.prefetch(pair[0], pair[1]));
+        for (place, (slot, pair)) in self.turns.iter_mut().zip(ids.windows(2)).enumerate() {
+            *slot = turn(tables.pairs.rank(pair[0], pair[1]), place);
+        }
     }
 
     fn set_bytes(&mut self, tables: &Tables, piece: &[u8]) {
@@ -94,11 +102,14 @@ impl Symbols {
             self.turns[gone] = NEVER;
             let id = tables.result(next >> PLACE_BITS);
             self.ids[at] = id;
+            let below = self.live & ((1 << at) - 1);
+            if below != 0 {
+                tables.pairs.prefetch(self.ids[below.ilog2() as usize], id);
+            }
             self.turns[at] = match above.trailing_zeros() as usize {
                 right if right < SHORT => turn(tables.pairs.rank(id, self.ids[right]), at),
                 _ => NEVER,
             };
-            let below = self.live & ((1 << at) - 1);
             if below != 0 {
                 let left = below.ilog2() as usize;
                 self.turns[left] = turn(tables.pairs.rank(self.ids[left], id), left);

@@ -10,7 +10,7 @@ use super::table::prefetch;
 use super::words::Key;
 use crate::token::TokenId;
 
-const BUCKETS: usize = 1 << 14;
+const BUCKETS: usize = 1 << 15;
 
 /// A table of words and their tokens, for one vocabulary.
 pub(super) struct Memo {

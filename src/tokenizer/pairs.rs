@@ -71,6 +71,16 @@ impl Pairs {
         self.frequent.find(key, hash).or_else(|| self.rare.find(key, hash)).unwrap_or(NO_RANK)
     }
 
+    /// Soon the rank of a pair will be asked for.
+    #[inline]
+    pub(super) fn prefetch(&self, left: u32, right: u32) {
+        let hash = self.seed.multiply(key(left, right));
+        table::prefetch(&self.filter[(hash >> (64 - FILTER_BITS)) as usize / 64]);
+        for table in [&self.frequent, &self.rare] {
+            table::prefetch(&table.entries[table::slot(hash, table.entries.len())]);
+        }
+    }
+
     /// The rank of the pair of two bytes' tokens.
     #[inline]
     pub(super) fn rank_of_bytes(&self, left: u8, right: u8, byte_ids: &[u32; 256]) -> u32 {
