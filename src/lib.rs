@@ -75,6 +75,8 @@
 //! | feature | default | what it adds |
 //! | --- | --- | --- |
 //! | `vocab` | yes | the DeepSeek vocabulary inside the crate |
+//! | `parallel` | no | encoding with several threads |
+//! | `hf` | no | other vocabularies, through Hugging Face `tokenizers` |
 //! | `cli` | no | the program `deepseek-codec` |
 //!
 //! A feature only adds items; it never changes ids, prompt bytes or errors.

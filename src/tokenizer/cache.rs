@@ -79,10 +79,12 @@ impl EncodeCache {
         self.shards.iter().map(|shard| lock(shard).bytes).sum()
     }
 
-    /// Appends the ids of a text, by look-up or by `encode`. The trail leads through the texts of one prompt.
+    /// Appends the ids of a text, by look-up or by `encode`, in parts if it may be cut. The trail leads through the
+    /// texts of one prompt.
     pub(super) fn encode(
         &self,
         vocabulary: u64,
+        in_parts: bool,
         text: &str,
         trail: &mut Trail,
         ids: &mut Vec<TokenId>,
@@ -90,7 +92,8 @@ impl EncodeCache {
     ) {
         let mut rest = text;
         while !rest.is_empty() {
-            if rest.len() >= SHORTEST
+            if in_parts
+                && rest.len() >= SHORTEST
                 && let Some(entry) = self.follow(vocabulary, rest, trail)
             {
                 ids.extend_from_slice(&entry.ids);
@@ -98,7 +101,8 @@ impl EncodeCache {
                 trail.0 = Some(entry);
                 continue;
             }
-            let (part, after) = rest.split_at(cut::next_cut(rest, PART));
+            let len = if in_parts { cut::next_cut(rest, PART) } else { rest.len() };
+            let (part, after) = rest.split_at(len);
             rest = after;
             if part.len() < SHORTEST {
                 encode(part, ids);

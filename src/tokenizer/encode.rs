@@ -4,6 +4,7 @@
 //! Nearly all parts were seen shortly before by the same thread, which remembers their tokens; of the others the
 //! vocabulary knows most as words, and the rest is merged.
 
+use super::Tokenizer;
 use super::batch::{Batch, Part};
 use super::bpe;
 use super::memo::{Few, Memo};
@@ -54,11 +55,21 @@ pub(super) struct Encoder<'t> {
     memo: Memo,
     batch: Batch,
     merged: Vec<TokenId>,
+    #[cfg(feature = "hf")]
+    wrapped: Option<&'t super::hf::Wrapped>,
 }
 
 impl<'t> Encoder<'t> {
-    pub(super) fn new(tables: &'t Tables) -> Self {
-        Self { tables, memo: Memo::take(tables.number), batch: Batch::new(), merged: Vec::new() }
+    pub(super) fn new(tokenizer: &'t Tokenizer) -> Self {
+        let tables = &*tokenizer.tables;
+        Self {
+            tables,
+            memo: Memo::take(tables.number),
+            batch: Batch::new(),
+            merged: Vec::new(),
+            #[cfg(feature = "hf")]
+            wrapped: tokenizer.wrapped.as_deref(),
+        }
     }
 
     /// Keeps what was learned for this thread's next encoder.
@@ -68,6 +79,10 @@ impl<'t> Encoder<'t> {
 
     /// Gives the ids of a text to a sink.
     pub(super) fn encode(&mut self, text: &str, sink: &mut impl Sink) {
+        #[cfg(feature = "hf")]
+        if let Some(wrapped) = self.wrapped {
+            return wrapped.encode(text, sink);
+        }
         let mut at = 0;
         while at < text.len() && !sink.is_full() {
             if self.batch.is_full(WINDOW) {
@@ -152,7 +167,7 @@ impl<'t> Encoder<'t> {
 
     /// Gives the ids of the parts that were taken.
     fn flush(&mut self, text: &str, sink: &mut impl Sink) {
-        let Self { tables, memo, batch, merged } = self;
+        let Self { tables, memo, batch, merged, .. } = self;
         batch.look_up(tables, memo, text.as_bytes());
         for (before, part, tokens, is_new) in batch.gaps() {
             sink.extend(before);

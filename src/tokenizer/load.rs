@@ -56,7 +56,7 @@ pub enum LoadErrorKind {
 }
 
 impl LoadError {
-    fn new(kind: LoadErrorKind, message: impl fmt::Display) -> Self {
+    pub(super) fn new(kind: LoadErrorKind, message: impl fmt::Display) -> Self {
         Self(Box::new((kind, message.to_string())))
     }
 
@@ -122,7 +122,12 @@ impl File {
         let added = check_added(wire.added_tokens, &ids, &wire.model.vocab)?;
         let merges = resolve_merges(&wire.model.merges, &ids)?;
         let tables = build(&wire.model, &added, &merges)?;
-        Ok(Self { tables, added })
+        Ok(Self::new(tables, added))
+    }
+
+    /// From tables and added tokens, ascending by id.
+    pub(super) fn new(tables: Tables, added: Vec<(u32, String)>) -> Self {
+        Self { tables, added }
     }
 
     /// Binds each role to the first of its spellings that is an added token.
@@ -149,7 +154,7 @@ impl File {
             }
             roles.push((role, id));
         }
-        Ok(Tokenizer { tables: Arc::new(self.tables), added: Arc::new(Added::new(self.added, roles)) })
+        Ok(Tokenizer::new(Arc::new(self.tables), Added::new(self.added, roles)))
     }
 }
 
@@ -298,6 +303,12 @@ fn build(model: &WireModel, added: &[(u32, String)], merges: &[Merge]) -> Result
         }
         by_id[id as usize] = spelling;
     }
+    let words = if model.ignore_merges == Some(true) { Words::Every } else { Words::Merged };
+    tables_of(&by_id, merges, words)
+}
+
+/// Tables of tokens by id, spelled in the byte alphabet; empty where there is none.
+pub(super) fn tables_of(by_id: &[&str], merges: &[Merge], words: Words) -> Result<Tables, LoadError> {
     let mut bytes: Vec<u8> = Vec::new();
     let mut ends = Vec::with_capacity(by_id.len());
     for spelling in by_id {
@@ -314,7 +325,6 @@ fn build(model: &WireModel, added: &[(u32, String)], merges: &[Merge]) -> Result
         }
         ends.push(bytes.len() as u32);
     }
-    let words = if model.ignore_merges == Some(true) { Words::Every } else { Words::Merged };
     Tables::new(bytes, &ends, merges, words).map_err(|error| {
         LoadError::new(
             LoadErrorKind::Vocabulary,

@@ -19,6 +19,8 @@ mod decode;
 #[cfg(feature = "vocab")]
 mod embedded;
 mod encode;
+#[cfg(feature = "hf")]
+pub mod hf;
 mod links;
 mod load;
 mod long;
@@ -80,6 +82,9 @@ pub struct Vocabulary {
 pub struct Tokenizer {
     tables: Arc<Tables>,
     added: Arc<Added>,
+    /// Encodes instead of the tables.
+    #[cfg(feature = "hf")]
+    wrapped: Option<Arc<hf::Wrapped>>,
 }
 
 impl Tokenizer {
@@ -97,7 +102,7 @@ impl Tokenizer {
             let (tables, added) = embedded::decode();
             (Arc::new(tables), added)
         });
-        Self { tables: Arc::clone(tables), added: Arc::new(Added::of_version(added.clone(), vocabulary)) }
+        Self::new(Arc::clone(tables), Added::of_version(added.clone(), vocabulary))
     }
 
     /// Reads a Hugging Face `tokenizer.json` and binds each role to the added token with the given spelling.
@@ -133,7 +138,7 @@ impl Tokenizer {
     #[must_use]
     pub fn encode(&self, prompt: &Prompt) -> Vec<TokenId> {
         let mut ids = room_for(prompt);
-        let mut encoder = Encoder::new(&self.tables);
+        let mut encoder = Encoder::new(self);
         for segment in prompt.segments() {
             match segment {
                 Segment::Special(role) => ids.push(self.bound(role)),
@@ -151,14 +156,14 @@ impl Tokenizer {
     #[must_use]
     pub fn encode_with(&self, prompt: &Prompt, cache: &EncodeCache) -> Vec<TokenId> {
         let mut ids = room_for(prompt);
-        let mut encoder = Encoder::new(&self.tables);
+        let mut encoder = Encoder::new(self);
         let mut trail = Trail::default();
         for segment in prompt.segments() {
             match segment {
                 Segment::Special(role) => ids.push(self.bound(role)),
                 Segment::Text(text) => {
                     let encode = |part: &str, ids: &mut Vec<TokenId>| encoder.encode(part, ids);
-                    cache.encode(self.tables.number, text, &mut trail, &mut ids, encode);
+                    cache.encode(self.tables.number, self.can_cut(), text, &mut trail, &mut ids, encode);
                 }
             }
         }
@@ -257,6 +262,23 @@ impl Tokenizer {
         self.tables.len().max(self.added.end())
     }
 
+    fn new(tables: Arc<Tables>, added: Added) -> Self {
+        Self {
+            tables,
+            added: Arc::new(added),
+            #[cfg(feature = "hf")]
+            wrapped: None,
+        }
+    }
+
+    /// Whether text may be cut at the places that [`cut`] finds.
+    fn can_cut(&self) -> bool {
+        #[cfg(feature = "hf")]
+        return self.wrapped.is_none();
+        #[cfg(not(feature = "hf"))]
+        true
+    }
+
     fn bound(&self, role: Special) -> TokenId {
         match self.added.id(role) {
             Some(id) => id,
@@ -267,7 +289,7 @@ impl Tokenizer {
     /// The number of ids, or one that is greater than the limit.
     fn count_up_to(&self, prompt: &Prompt, limit: usize) -> usize {
         let mut counter = Counter { count: 0, limit };
-        let mut encoder = Encoder::new(&self.tables);
+        let mut encoder = Encoder::new(self);
         for segment in prompt.segments() {
             match segment {
                 Segment::Special(role) => {
@@ -285,7 +307,7 @@ impl Tokenizer {
     }
 
     fn encode_into(&self, text: &str, ids: &mut Vec<TokenId>) {
-        let mut encoder = Encoder::new(&self.tables);
+        let mut encoder = Encoder::new(self);
         encoder.encode(text, ids);
         encoder.finish();
     }

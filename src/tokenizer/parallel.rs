@@ -26,7 +26,8 @@ pub(super) fn encode(tokenizer: &Tokenizer, prompt: &Prompt) -> Vec<TokenId> {
     for segment in prompt.segments() {
         match segment {
             Segment::Special(role) => steps.push(Step::Special(tokenizer.bound(role))),
-            Segment::Text(text) => steps.extend(cut::parts(text, job).map(Step::Text)),
+            Segment::Text(text) if tokenizer.can_cut() => steps.extend(cut::parts(text, job).map(Step::Text)),
+            Segment::Text(text) => steps.push(Step::Text(text)),
         }
     }
     let parts: Vec<Vec<TokenId>> =
