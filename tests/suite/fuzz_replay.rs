@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) mod outputs;
 pub(crate) mod properties;
+pub(crate) mod tokens;
 
 /// The target's inputs with their names, in order.
 fn inputs(target: &str) -> Vec<(String, Vec<u8>)> {
@@ -48,6 +49,22 @@ fn round_trip() {
     for (name, data) in inputs("round_trip") {
         println!("{name}");
         outputs::round_trip_bytes(&data);
+    }
+}
+
+#[test]
+fn encode_text() {
+    for (name, data) in inputs("encode_text") {
+        println!("{name}");
+        tokens::encode_text(&data);
+    }
+}
+
+#[test]
+fn detokenize() {
+    for (name, data) in inputs("detokenize") {
+        println!("{name}");
+        tokens::detokenize(&data);
     }
 }
 
