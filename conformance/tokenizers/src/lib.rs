@@ -1,5 +1,7 @@
 //! Generated text and the reference, for both programs.
 
+pub mod measure;
+
 use std::path::Path;
 
 use deepseek_codec::token::TokenId;

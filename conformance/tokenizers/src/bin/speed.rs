@@ -1,107 +1,87 @@
-//! Side by side: this crate, fastokens and Hugging Face `tokenizers`, one thread, same inputs.
+//! Side by side: this crate, fastokens and Hugging Face `tokenizers`.
 //!
 //!     cargo run --release --bin speed -- tokenizer.json FILE...
 //!
-//! The first half of each file is encoded to warm up, then each piece of 32 KB of the second half once by each
-//! library in turn, so that no library has seen it before; the table gives the median of the pieces' speeds in
-//! MB/s, by the processor's clock of the process. (A machine that is busy with other work still slows all of
-//! them, by the caches it takes.) Ids are compared on the way.
+//! Each figure comes from processes of its own that do one thing with one library, so that no library finds the
+//! caches that another one filled; the libraries take turns, and the best of [`ROUNDS`] counts. Time is the
+//! processor's of one thread, except where several threads work. Ids are compared.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::process::Command;
 
-use deepseek_codec::token::TokenId;
-use deepseek_codec::tokenizer::Tokenizer;
-use tokenizers_conformance::{BARE, reference};
+use tokenizers_conformance::measure::{self, LIBRARIES, OURS};
 
-const PIECE: usize = 32 << 10;
+const ROUNDS: usize = 5;
 
 fn main() {
-    let mut args = std::env::args().skip(1);
-    let file = PathBuf::from(args.next().expect("the path of a tokenizer.json"));
-    // One thread for all.
-    rayon::ThreadPoolBuilder::new().num_threads(1).build_global().expect("no pool was made before");
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, library, what, rest @ ..] = args.as_slice()
+        && flag == "--measure"
+    {
+        return measure::run(library, what, Path::new(&rest[0]), rest.get(1).map(String::as_str));
+    }
+    let [tokenizer, files @ ..] = args.as_slice() else { panic!("a tokenizer.json, and files") };
 
-    let start = now();
-    let ours = Tokenizer::embedded(&BARE);
-    println!("load: deepseek-codec, embedded {:.1} ms", (now() - start) * 1e3);
-    let start = now();
-    let json = std::fs::read(&file).expect("the tokenizer file can be read");
-    Tokenizer::from_json(&json, &[]).expect("it is of this family");
-    println!("load: deepseek-codec, tokenizer.json {:.1} ms", (now() - start) * 1e3);
-    let start = now();
-    let fast = fastokens::Tokenizer::from_file(&file).expect("fastokens loads it");
-    println!("load: fastokens {:.1} ms", (now() - start) * 1e3);
-    let start = now();
-    let slow = reference(&file);
-    println!("load: tokenizers {:.1} ms", (now() - start) * 1e3);
-
-    println!("| text | bytes a token | deepseek-codec | fastokens 0.3.5 | tokenizers 0.23.2 |");
-    println!("| --- | --- | --- | --- | --- |");
-    for path in args {
-        let text = std::fs::read_to_string(&path).expect("the file is text");
-        let pieces = pieces(&text);
-        let (warm, fresh) = pieces.split_at(pieces.len() / 2);
-        for piece in warm {
-            std::hint::black_box((
-                ours.encode_text(piece),
-                fast.encode_ordinary(piece).expect("any text encodes"),
-            ));
+    println!("| load | ms | MB resident after it |\n| --- | --- | --- |");
+    for library in LIBRARIES.into_iter().chain(["deepseek-codec from tokenizer.json"]) {
+        let runs: Vec<Vec<f64>> = (0..ROUNDS).map(|_| child(library, "load", tokenizer, None)).collect();
+        println!("| {library} | {:.1} | {:.0} |", best(&runs, 0, f64::min), best(&runs, 1, f64::min));
+    }
+    for (what, title) in [
+        ("first", "the first 300 KB of the process, MB/s"),
+        ("unseen32", "32 KB never seen, after warm-up on other text, MB/s"),
+        ("unseen300", "300 KB never seen, after warm-up on other text, MB/s"),
+    ] {
+        println!("\n| {title} | bytes a token | {} |", LIBRARIES.join(" | "));
+        println!("| --- | --- |{}", " --- |".repeat(LIBRARIES.len()));
+        for file in files {
+            let mut runs = LIBRARIES.map(|_| Vec::new());
+            for _ in 0..ROUNDS {
+                for (library, runs) in LIBRARIES.iter().zip(&mut runs) {
+                    runs.push(child(library, what, tokenizer, Some(file)));
+                }
+            }
+            // Bytes a token, and a hash of the ids.
+            let same = |at: usize| runs.iter().flatten().all(|run| run[at] == runs[0][0][at]);
+            assert!(what != "first" || same(1) && same(2), "ids differ");
+            let name = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
+            print!("| {name} | {:.2} |", runs[0][0][1]);
+            runs.iter().for_each(|runs| print!(" {:.1} |", best(runs, 0, f64::max)));
+            println!();
         }
-        let (mut codec, mut peer, mut hf) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut bytes, mut tokens) = (0, 0);
-        for piece in fresh {
-            let ids = timed(&mut codec, piece, || ours.encode_text(piece));
-            let other = timed(&mut peer, piece, || fast.encode_ordinary(piece).expect("any text encodes"));
-            let expected =
-                timed(&mut hf, piece, || slow.encode_fast(*piece, false).expect("any text encodes"));
-            assert!(numbers(&ids) == expected.get_ids() && other == expected.get_ids(), "ids differ");
-            bytes += piece.len();
-            tokens += ids.len();
-        }
-        // Slow, and it would empty the caches for the others.
-        for piece in fresh.iter().take(6) {
-            let expected =
-                timed(&mut hf, piece, || slow.encode_fast(*piece, false).expect("any text encodes"));
-            assert!(numbers(&ours.encode_text(piece)) == expected.get_ids(), "ids differ");
-        }
-        let name = Path::new(&path).file_stem().unwrap_or_default().to_string_lossy();
-        let (codec, peer, hf) = (median(codec), median(peer), median(hf));
-        println!("| {name} | {:.2} | {codec:.0} | {peer:.0} | {hf:.1} |", bytes as f64 / tokens as f64);
+    }
+    println!("\n| a token to text | ns |\n| --- | --- |");
+    for library in ["deepseek-codec", "tokenizers"] {
+        let runs: Vec<_> =
+            (0..ROUNDS).map(|_| child(library, "decode", tokenizer, Some(&files[0]))).collect();
+        println!("| {library} | {:.1} |", best(&runs, 0, f64::min));
+    }
+    for (what, title) in [
+        ("threads", "one 300 KB text: µs with one thread, with all, and how many these are"),
+        ("turn", "a conversation of 300 KB: µs cold, and then with 2 KB more and a cache"),
+        ("growth", "ns a byte at 1 KB, 10 KB, 100 KB, 1 MB, 4 MB, 16 MB"),
+    ] {
+        let runs: Vec<_> = (0..ROUNDS).map(|_| child(OURS, what, tokenizer, Some(&files[0]))).collect();
+        let figures: Vec<String> =
+            (0..runs[0].len()).map(|at| format!("{:.1}", best(&runs, at, f64::min))).collect();
+        println!("\n{title}: {}", figures.join(", "));
     }
 }
 
-/// Runs an encoder, and notes its speed in MB/s.
-fn timed<T>(speeds: &mut Vec<f64>, piece: &str, encode: impl FnOnce() -> T) -> T {
-    let start = now();
-    let ids = std::hint::black_box(encode());
-    speeds.push(piece.len() as f64 / (now() - start) / 1e6);
-    ids
+/// The numbers that one process prints.
+fn child(library: &str, what: &str, tokenizer: &str, file: Option<&str>) -> Vec<f64> {
+    let program = std::env::current_exe().expect("this program has a path");
+    let output = Command::new(program)
+        .args(["--measure", library, what, tokenizer])
+        .args(file)
+        .output()
+        .expect("this program runs itself");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(|number| number.parse().ok()).collect();
+    assert!(!numbers.is_empty(), "{library} {what}: {}", String::from_utf8_lossy(&output.stderr));
+    numbers
 }
 
-fn numbers(ids: &[TokenId]) -> Vec<u32> {
-    ids.iter().map(|id| id.0).collect()
-}
-
-fn pieces(text: &str) -> Vec<&str> {
-    let (mut pieces, mut rest) = (Vec::new(), text);
-    while rest.len() > PIECE {
-        let at = (0..=PIECE).rev().find(|at| rest.is_char_boundary(*at)).unwrap_or(PIECE);
-        let (piece, after) = rest.split_at(at);
-        pieces.push(piece);
-        rest = after;
-    }
-    pieces
-}
-
-fn median(mut speeds: Vec<f64>) -> f64 {
-    speeds.sort_by(f64::total_cmp);
-    speeds.get(speeds.len() / 2).copied().unwrap_or_default()
-}
-
-/// Seconds by the processor's clock of this process.
-fn now() -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the clock exists, and the pointer is to a timespec.
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+fn best(runs: &[Vec<f64>], at: usize, better: fn(f64, f64) -> f64) -> f64 {
+    runs.iter().map(|run| run[at]).reduce(better).unwrap_or_default()
 }
