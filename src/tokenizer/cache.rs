@@ -56,9 +56,21 @@ pub(super) struct Entry {
     next: AtomicU64,
 }
 
-/// The part of a prompt that was found or stored last.
-#[derive(Debug, Default)]
-pub(super) struct Trail(Option<Arc<Entry>>);
+/// The way through the texts of one prompt.
+#[derive(Debug)]
+pub(super) struct Trail {
+    vocabulary: u64,
+    /// Whether texts may be cut.
+    in_parts: bool,
+    /// The part that was found or stored last.
+    last: Option<Arc<Entry>>,
+}
+
+impl Trail {
+    pub(super) fn new(vocabulary: u64, in_parts: bool) -> Self {
+        Self { vocabulary, in_parts, last: None }
+    }
+}
 
 impl Entry {
     fn cost(&self) -> usize {
@@ -79,26 +91,24 @@ impl EncodeCache {
         self.shards.iter().map(|shard| lock(shard).bytes).sum()
     }
 
-    /// Appends the ids of a text, by look-up or by `encode`, in parts if it may be cut. The trail leads through the
-    /// texts of one prompt.
+    /// Appends the ids of a text, by look-up or by `encode`.
     pub(super) fn encode(
         &self,
-        vocabulary: u64,
-        in_parts: bool,
         text: &str,
         trail: &mut Trail,
         ids: &mut Vec<TokenId>,
         mut encode: impl FnMut(&str, &mut Vec<TokenId>),
     ) {
+        let Trail { vocabulary, in_parts, .. } = *trail;
         let mut rest = text;
         while !rest.is_empty() {
             if in_parts
                 && rest.len() >= SHORTEST
-                && let Some(entry) = self.follow(vocabulary, rest, trail)
+                && let Some(entry) = self.follow(rest, trail)
             {
                 ids.extend_from_slice(&entry.ids);
                 rest = &rest[entry.text.len()..];
-                trail.0 = Some(entry);
+                trail.last = Some(entry);
                 continue;
             }
             let len = if in_parts { cut::next_cut(rest, PART) } else { rest.len() };
@@ -109,28 +119,28 @@ impl EncodeCache {
                 continue;
             }
             let hash = xxh3_64_with_seed(part.as_bytes(), vocabulary);
-            if let Some(before) = &trail.0 {
+            if let Some(before) = &trail.last {
                 before.next.store(hash, Ordering::Relaxed);
             }
             if let Some(entry) =
                 self.find(hash).filter(|entry| entry.vocabulary == vocabulary && *entry.text == *part)
             {
                 ids.extend_from_slice(&entry.ids);
-                trail.0 = Some(entry);
+                trail.last = Some(entry);
                 continue;
             }
             let start = ids.len();
             encode(part, ids);
             let entry =
                 Entry { vocabulary, text: part.into(), ids: ids[start..].into(), next: AtomicU64::new(0) };
-            trail.0 = Some(self.insert(hash, entry));
+            trail.last = Some(self.insert(hash, entry));
         }
     }
 
     /// The part that followed last time, if the text begins with it and can be cut behind it.
-    fn follow(&self, vocabulary: u64, text: &str, trail: &Trail) -> Option<Arc<Entry>> {
-        let entry = self.find(trail.0.as_ref()?.next.load(Ordering::Relaxed))?;
-        let follows = entry.vocabulary == vocabulary
+    fn follow(&self, text: &str, trail: &Trail) -> Option<Arc<Entry>> {
+        let entry = self.find(trail.last.as_ref()?.next.load(Ordering::Relaxed))?;
+        let follows = entry.vocabulary == trail.vocabulary
             && text.as_bytes().starts_with(entry.text.as_bytes())
             && cut::can_cut(text, entry.text.len());
         follows.then_some(entry)

@@ -157,13 +157,13 @@ impl Tokenizer {
     pub fn encode_with(&self, prompt: &Prompt, cache: &EncodeCache) -> Vec<TokenId> {
         let mut ids = room_for(prompt);
         let mut encoder = Encoder::new(self);
-        let mut trail = Trail::default();
+        let mut trail = Trail::new(self.tables.number, self.can_cut());
         for segment in prompt.segments() {
             match segment {
                 Segment::Special(role) => ids.push(self.bound(role)),
                 Segment::Text(text) => {
                     let encode = |part: &str, ids: &mut Vec<TokenId>| encoder.encode(part, ids);
-                    cache.encode(self.tables.number, self.can_cut(), text, &mut trail, &mut ids, encode);
+                    cache.encode(text, &mut trail, &mut ids, encode);
                 }
             }
         }
