@@ -16,12 +16,12 @@ const ROUNDS: usize = 10;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [tokenizer, body] = args.as_slice() else { panic!("a tokenizer.json, and a Chat Completions body") };
+    let [tokenizer, body] = args.as_slice() else { panic!("a tokenizer.json, and a Messages body") };
     let body = std::fs::read_to_string(body).expect("the body is text");
     let (reference, subject) = (Reference::load(Path::new(tokenizer)).expect("it loads"), Subject::default());
 
-    let (ids, ours) = measure(|| subject.lenient(Api::Chat, &body, true).0);
-    let (expected, theirs) = measure(|| reference.run(Api::Chat, &body, true));
+    let (ids, ours) = measure(|| subject.lenient(Api::Messages, &body, true).0);
+    let (expected, theirs) = measure(|| reference.run(Api::Messages, &body, true));
     assert!(ids == expected, "ids differ");
     println!("{} bytes, {} ids", body.len(), ids.len());
     println!("first time: deepseek-codec {:.2} ms, deepseek-recipe {:.1} ms", ours.0, theirs.0);
