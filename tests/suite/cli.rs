@@ -206,3 +206,26 @@ fn replay_answers_every_line() {
     assert!(text(3, "bad_job").contains("unknown protocol"));
     assert!(answers[4].get("bad_job").is_some());
 }
+
+/// Several answers to one request: the choices of all, each with its index, and what they used together.
+#[test]
+fn replay_joins_several_outputs() {
+    let job = r#"{"protocol": "chat", "request": {"model": "deepseek-flash", "n": 2, "thinking": {"type": "disabled"},
+        "messages": [{"role": "user", "content": "hi"}]}, "usage": {"prompt_tokens": 10},
+        "outputs": [[{"text": "One"}], [{"text": "T"}, {"text": "wo"}]]}"#;
+    let answer = stdout(&["replay"], job.replace('\n', " ").as_bytes());
+    let answer = Json::parse(answer.as_bytes()).unwrap();
+    let response = answer.get("response").unwrap();
+    let choices = response.get("choices").and_then(Json::as_array).unwrap();
+    let shown = |choice: &Json| {
+        let content = choice.get("message").and_then(|message| message.get("content")).unwrap();
+        format!("{} {content}", choice.get("index").unwrap())
+    };
+    assert_eq!(choices.iter().map(shown).collect::<Vec<_>>(), ["0 \"One\"", "1 \"Two\""]);
+    let usage = response.get("usage").unwrap();
+    let count = |key: &str| usage.get(key).unwrap().to_string();
+    assert_eq!((count("prompt_tokens"), count("completion_tokens")), ("10".to_owned(), "3".to_owned()));
+    assert_eq!(count("total_tokens"), "13");
+    let events = answer.get("events").and_then(Json::as_array).unwrap();
+    assert_eq!(events.len(), 2);
+}

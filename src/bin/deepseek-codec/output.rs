@@ -2,7 +2,7 @@
 
 use deepseek_codec::json::{Json, Number};
 use deepseek_codec::output::{Finish, OutputWarning};
-use deepseek_codec::protocol::{Chunk, Dialect, Lowered, Stream, StreamOptions, TokenLogprob};
+use deepseek_codec::protocol::{Api, Chunk, Dialect, Lowered, Stream, StreamOptions, TokenLogprob, chat};
 use deepseek_codec::token::TokenId;
 
 /// What a job's output became.
@@ -11,11 +11,43 @@ pub(crate) struct Output {
     pub(crate) warnings: Vec<Json>,
 }
 
+/// The answers to a request for several: `outputs` are lists of chunks.
+pub(crate) fn run_all(
+    job: &Json,
+    lowered: &Lowered,
+    outputs: &[Json],
+    dialect: Dialect,
+) -> Result<Output, String> {
+    let mut answers = Vec::new();
+    let mut responses = Vec::new();
+    let mut warnings = Vec::new();
+    for (index, chunks) in outputs.iter().enumerate() {
+        let chunks = chunks.as_array().ok_or("an output is not a list of chunks")?;
+        let index = u32::try_from(index).map_err(|_| "too many outputs")?;
+        let [(_, events), (_, response)] = {
+            let output = run(job, lowered, chunks, dialect, index)?;
+            warnings.extend(output.warnings);
+            output.members
+        };
+        responses.push(response);
+        answers.push(events);
+    }
+    let response = match lowered.api {
+        Api::Chat => chat::join_choices(responses).unwrap_or_default(),
+        Api::Responses | Api::Messages => Json::Array(responses),
+    };
+    Ok(Output {
+        members: [("events".to_owned(), Json::Array(answers)), ("response".to_owned(), response)],
+        warnings,
+    })
+}
+
 pub(crate) fn run(
     job: &Json,
     lowered: &Lowered,
     chunks: &[Json],
     dialect: Dialect,
+    index: u32,
 ) -> Result<Output, String> {
     let number = |json: Option<&Json>| match json {
         Some(Json::Number(number)) => number.as_u64().unwrap_or(0),
@@ -25,11 +57,11 @@ pub(crate) fn run(
     let options = StreamOptions {
         id: job.get("response_id").and_then(Json::as_str).unwrap_or("resp-1").to_owned(),
         created: number(job.get("created")),
-        seed: number(job.get("seed")),
+        seed: number(job.get("seed")).wrapping_add(u64::from(index)),
         dialect,
         prompt_tokens: usage("prompt_tokens"),
         cached_tokens: usage("cached_tokens"),
-        index: 0,
+        index,
         system_fingerprint: None,
     };
     let finish = match job.get("finish") {

@@ -69,8 +69,12 @@ fn run(job: &Json) -> Json {
 fn answered(job: &Json, lowered: &Lowered, dialect: Dialect) -> Result<Json, String> {
     let prompt = lowered.profile.render(&lowered.conversation);
     let result = accepted(lowered, lowered.profile, &prompt);
-    let Some(chunks) = job.get("chunks").and_then(Json::as_array) else { return Ok(result) };
-    let output = output::run(job, lowered, chunks, dialect)?;
+    let list = |key: &str| job.get(key).and_then(Json::as_array);
+    let output = match (list("chunks"), list("outputs")) {
+        (Some(chunks), _) => output::run(job, lowered, chunks, dialect, 0)?,
+        (None, Some(outputs)) => output::run_all(job, lowered, outputs, dialect)?,
+        (None, None) => return Ok(result),
+    };
     let Json::Object(result) = result else { return Ok(result) };
     let mut result: Object = result.into_iter().chain(output.members).collect();
     if let Some(Json::Array(warnings)) = result.get("warnings").cloned() {

@@ -382,3 +382,52 @@ fn fingerprint(options: &StreamOptions) -> Option<Json> {
     let fingerprint = options.system_fingerprint.as_deref();
     (fingerprint.is_some() || options.dialect == Dialect::Deepseek).then(|| fingerprint.into())
 }
+
+/// The complete response to a request for several answers (`n`), from the responses of their streams: the choices of
+/// all, and what they used together. The prompt counts once.
+///
+/// Each stream numbers its choice by [`StreamOptions::index`], and ends with a `[DONE]` of its own, of which a client
+/// gets the last.
+#[must_use]
+pub fn join_choices(responses: impl IntoIterator<Item = Json>) -> Option<Json> {
+    let mut responses = responses.into_iter();
+    let Json::Object(mut joined) = responses.next()? else { return None };
+    for response in responses {
+        let Json::Object(response) = response else { return None };
+        if let (Some(Json::Array(choices)), Some(Json::Array(more))) =
+            (joined.get("choices").cloned(), response.get("choices"))
+        {
+            let choices = choices.into_iter().chain(more.iter().cloned());
+            joined.insert("choices", Json::Array(choices.collect()));
+        }
+        if let (Some(usage), Some(more)) = (joined.get("usage"), response.get("usage")) {
+            let usage = add_usage(usage, more);
+            joined.insert("usage", usage);
+        }
+    }
+    Some(joined.into())
+}
+
+/// Counts of generated tokens add up; those of the prompt are the same in all answers.
+fn add_usage(usage: &Json, more: &Json) -> Json {
+    let number = |json: Option<&Json>| match json {
+        Some(Json::Number(number)) => number.as_u64().unwrap_or(0),
+        _ => 0,
+    };
+    let Json::Object(members) = usage else { return usage.clone() };
+    let sum = |key: &str| number(usage.get(key)) + number(more.get(key));
+    let add = |(key, value): (&str, &Json)| {
+        let value = match key {
+            "completion_tokens" => sum(key).into(),
+            "total_tokens" => (number(usage.get(key)) + number(more.get("completion_tokens"))).into(),
+            "completion_tokens_details" => {
+                let reasoning =
+                    |usage: &Json| number(usage.get(key).and_then(|details| details.get("reasoning_tokens")));
+                Json::from([("reasoning_tokens", (reasoning(usage) + reasoning(more)).into())])
+            }
+            _ => value.clone(),
+        };
+        (key.to_owned(), value)
+    };
+    Json::Object(members.iter().map(add).collect())
+}
