@@ -13,10 +13,14 @@ pub(super) fn key(name: &str, is_first: bool) -> String {
     text
 }
 
+/// Whether `text` is not the inside of a JSON string as it is.
+pub(super) fn needs_escape(text: &str) -> bool {
+    text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\')
+}
+
 /// `text` as the inside of a JSON string.
 pub(super) fn escape(text: &str, out: &mut String) {
-    let needs_escape = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
-    if text.bytes().any(needs_escape) {
+    if needs_escape(text) {
         let mut quoted = String::with_capacity(text.len() + 16);
         write_string(text, &mut quoted).expect("a String takes any text");
         out.push_str(&quoted[1..quoted.len() - 1]);

@@ -373,11 +373,12 @@ impl Machine {
         match &mut self.mode {
             Mode::Reasoning { .. } => sink(Event::Reasoning { text, at }),
             Mode::Content { .. } => self.emit(text, at, sink),
-            Mode::StringValue => {
-                let mut json = String::with_capacity(text.len());
+            Mode::StringValue if arguments::needs_escape(text) => {
+                let mut json = String::with_capacity(text.len() + 16);
                 arguments::escape(text, &mut json);
                 self.argument(&json, sink);
             }
+            Mode::StringValue => self.argument(text, sink),
             Mode::HeldValue { text: value, .. } => {
                 if value.len() + text.len() > MAX_HELD_BYTES {
                     self.warn(Kind::TooLarge, sink);
@@ -534,5 +535,6 @@ pub(super) fn held_end(text: &str) -> Held {
         [.., b'<'] => (&text[..text.len() - 1], 1),
         _ => (text, 0),
     };
-    Held { line_ends: rest.len() - rest.trim_end_matches('\n').len(), open }
+    let line_ends = rest.bytes().rev().take_while(|&byte| byte == b'\n').count();
+    Held { line_ends, open }
 }

@@ -1,5 +1,7 @@
 //! Where a stream's events go.
 
+use super::stream::push_escaped;
+
 /// One streamed event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
@@ -68,6 +70,35 @@ impl EventSink<'_> {
                 text.push_str("data: ");
                 write(text);
                 text.push_str("\n\n");
+            }
+        }
+    }
+
+    /// Sends an event of which there are many: `frame` is `event: NAME`, a line end and `data: ` (or `data: ` alone), the
+    /// data is `front`, the inside of a JSON string and what `behind` appends.
+    pub(super) fn send_delta(
+        &mut self,
+        frame: &'static str,
+        front: &str,
+        text: &str,
+        behind: impl FnOnce(&mut String),
+    ) {
+        let write = |out: &mut String| {
+            out.push_str(front);
+            push_escaped(out, text);
+            behind(out);
+        };
+        match self {
+            Self::Chunks(chunks) => {
+                let mut data = String::with_capacity(front.len() + text.len() + 128);
+                write(&mut data);
+                let event = frame.strip_prefix("event: ").and_then(|rest| rest.split('\n').next());
+                chunks.push(Chunk { event, data });
+            }
+            Self::Sse(out) => {
+                out.push_str(frame);
+                write(out);
+                out.push_str("\n\n");
             }
         }
     }

@@ -437,13 +437,30 @@ impl CallIds {
 
 /// Appends `text` as a JSON string.
 pub(super) fn push_string(out: &mut String, text: &str) {
-    if text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
-        write_string(text, out).expect("a String takes any text");
-        return;
+    out.push('"');
+    push_escaped(out, text);
+    out.push('"');
+}
+
+/// Appends `text` as the inside of a JSON string.
+pub(super) fn push_escaped(out: &mut String, text: &str) {
+    let needs_escape = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(needs_escape) {
+        out.push_str(&rest[..at]);
+        match rest.as_bytes()[at] {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            _ => {
+                let mut quoted = String::new();
+                write_string(&rest[at..=at], &mut quoted).expect("a String takes any text");
+                out.push_str(&quoted[1..quoted.len() - 1]);
+            }
+        }
+        rest = &rest[at + 1..];
     }
-    out.push('"');
-    out.push_str(text);
-    out.push('"');
+    out.push_str(rest);
 }
 
 /// Appends a number.
@@ -458,7 +475,7 @@ pub(super) fn push_number(out: &mut String, mut number: u64) {
             break;
         }
     }
-    out.extend(digits[from..].iter().map(|&digit| char::from(digit)));
+    out.push_str(std::str::from_utf8(&digits[from..]).unwrap_or_default());
 }
 
 /// The reason in the words of Chat Completions.

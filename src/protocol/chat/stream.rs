@@ -32,6 +32,10 @@ pub(in crate::protocol) struct Writer {
     head: String,
     /// What stands there behind it, up to the delta.
     choice: String,
+    /// What stands in a delta of reasoning, of the answer and of arguments up to the text.
+    fronts: [String; 3],
+    /// What stands behind a delta.
+    tail: &'static str,
     thinks: bool,
     starts_in_reasoning: bool,
     include_usage: bool,
@@ -79,6 +83,8 @@ impl Writer {
             call_ids: CallIds::new(options.seed),
             model: lowered.model.clone(),
             head,
+            fronts: Default::default(),
+            tail: "",
             choice: format!(",\"choices\":[{{\"index\":{},\"delta\":", options.index),
             thinks,
             starts_in_reasoning: matches!(plan.start, Start::Reasoning | Start::InReasoning),
@@ -94,6 +100,31 @@ impl Writer {
             usage: None,
             closed: false,
         }
+        .with_fronts()
+    }
+
+    fn with_fronts(mut self) -> Self {
+        let reasoning = if self.is_vendor() {
+            "{\"reasoning_content\":\""
+        } else {
+            "{\"content\":null,\"reasoning_content\":\""
+        };
+        self.fronts = [reasoning, "{\"content\":\"", "{\"tool_calls\":[{\"index\":"]
+            .map(|front| format!("{}{}{front}", self.head, self.choice));
+        self.tail = if self.include_usage {
+            ",\"logprobs\":null,\"finish_reason\":null}],\"usage\":null}"
+        } else {
+            ",\"logprobs\":null,\"finish_reason\":null}]}"
+        };
+        self
+    }
+
+    /// Sends a delta of text without log probabilities.
+    fn send_text(&self, front: usize, text: &str, behind: &str, out: &mut EventSink<'_>) {
+        out.send_delta("data: ", &self.fronts[front], text, |data| {
+            data.push_str(behind);
+            data.push_str(self.tail);
+        });
     }
 
     fn is_vendor(&self) -> bool {
@@ -180,6 +211,9 @@ impl Writer {
         match event {
             Event::Reasoning { text, .. } => {
                 self.reasoning.get_or_insert_default().push_str(text);
+                if logprobs.is_empty() {
+                    return self.send_text(0, text, "\"}", out);
+                }
                 self.reasoning_logprobs.extend(logprobs.iter().cloned());
                 let before = if self.is_vendor() {
                     "{\"reasoning_content\":"
@@ -252,12 +286,13 @@ impl Writer {
         if text.is_empty() {
             return;
         }
-        self.send(out, None, None, 64 + text.len(), |data| {
-            data.push_str("{\"tool_calls\":[{\"index\":");
+        out.send(None, self.fronts[2].len() + text.len() + 128, |data| {
+            data.push_str(&self.fronts[2]);
             push_number(data, index as u64);
             data.push_str(field);
             push_string(data, text);
             data.push_str("}}]}");
+            data.push_str(self.tail);
         });
     }
 

@@ -7,7 +7,7 @@
 
 use crate::json::{Json, Object};
 use crate::output::{Event, StopReason};
-use crate::protocol::stream::{CallIds, Common, StreamOptions, Usage, push_number, push_string};
+use crate::protocol::stream::{CallIds, Common, StreamOptions, Usage};
 use crate::protocol::{Dialect, EventSink, Lowered};
 
 /// Writes events and keeps what the complete response needs.
@@ -20,6 +20,8 @@ pub(in crate::protocol) struct Writer {
     has_reasoned: bool,
     blocks: Vec<Block>,
     is_open: bool,
+    /// What stands in a delta up to its text, for deltas of this block and type.
+    front: ((usize, &'static str), String),
     stop: Option<(StopReason, Option<String>)>,
     usage: Usage,
     closed: bool,
@@ -43,6 +45,7 @@ impl Writer {
             has_reasoned: false,
             blocks: Vec::new(),
             is_open: false,
+            front: Default::default(),
             stop: None,
             usage: Usage { prompt: options.prompt_tokens, cached: options.cached_tokens, ..Usage::default() },
             closed: false,
@@ -86,24 +89,25 @@ impl Writer {
             return;
         }
         if matches!(self.blocks.last(), Some(Block::Thinking(_))) {
-            self.delta("{\"type\":\"signature_delta\",\"signature\":", &self.options.id, out);
+            let signature = self.options.id.clone();
+            self.delta("signature_delta", "signature", &signature, out);
         }
         let index = self.blocks.len().saturating_sub(1);
         let data = format!("{{\"type\":\"content_block_stop\",\"index\":{index}}}");
         out.send_text(Some("content_block_stop"), &data);
     }
 
-    /// Sends a delta of the open block: what stands before its text, and the text.
-    fn delta(&self, before: &str, text: &str, out: &mut EventSink<'_>) {
-        let index = self.blocks.len().saturating_sub(1) as u64;
-        out.send(Some("content_block_delta"), 128 + text.len(), |data| {
-            data.push_str("{\"type\":\"content_block_delta\",\"index\":");
-            push_number(data, index);
-            data.push_str(",\"delta\":");
-            data.push_str(before);
-            push_string(data, text);
-            data.push_str("}}");
-        });
+    /// Sends a delta of the open block, whose text is in the member `field` of a delta of type `kind`.
+    fn delta(&mut self, kind: &'static str, field: &str, text: &str, out: &mut EventSink<'_>) {
+        let index = self.blocks.len().saturating_sub(1);
+        if self.front.0 != (index, kind) {
+            let text = format!(
+                "{{\"type\":\"content_block_delta\",\"index\":{index},\"delta\":{{\"type\":\"{kind}\",\"{field}\":\""
+            );
+            self.front = ((index, kind), text);
+        }
+        let frame = "event: content_block_delta\ndata: ";
+        out.send_delta(frame, &self.front.1, text, |data| data.push_str("\"}}"));
     }
 
     pub(in crate::protocol) fn event(&mut self, event: Event<'_>, common: Common<'_, '_>) {
@@ -116,7 +120,7 @@ impl Writer {
                 if let Some(Block::Text(whole)) = self.blocks.last_mut() {
                     whole.push_str(text);
                 }
-                self.delta("{\"type\":\"text_delta\",\"text\":", text, out);
+                self.delta("text_delta", "text", text, out);
             }
             Event::Reasoning { text, .. } => {
                 if !(self.is_open && matches!(self.blocks.last(), Some(Block::Thinking(_)))) {
@@ -126,7 +130,7 @@ impl Writer {
                 if let Some(Block::Thinking(whole)) = self.blocks.last_mut() {
                     whole.push_str(text);
                 }
-                self.delta("{\"type\":\"thinking_delta\",\"thinking\":", text, out);
+                self.delta("thinking_delta", "thinking", text, out);
             }
             Event::CallStart { name, .. } => {
                 let id = self.call_ids.next(self.thinks && !self.has_reasoned);
@@ -136,7 +140,7 @@ impl Writer {
                 if let Some(Block::ToolUse { input, .. }) = self.blocks.last_mut() {
                     input.push_str(json);
                 }
-                self.delta("{\"type\":\"input_json_delta\",\"partial_json\":", json, out);
+                self.delta("input_json_delta", "partial_json", json, out);
             }
             Event::Stop { reason, sequence } => self.stop = Some((reason, sequence.map(str::to_owned))),
             Event::CallEnd { .. } | Event::Warning(_) => {}

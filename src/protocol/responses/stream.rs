@@ -33,6 +33,8 @@ pub(in crate::protocol) struct Writer {
     has_reasoned: bool,
     items: Vec<Item>,
     is_open: bool,
+    /// Of the deltas of the open item.
+    delta_frame: DeltaFrame,
     sequence: u64,
     stop: Option<StopReason>,
     closed: bool,
@@ -54,6 +56,44 @@ enum ItemKind {
     ToolSearch { call_id: String, arguments: String },
 }
 
+/// What the deltas of an item have in common.
+#[derive(Debug, Clone, Default)]
+struct DeltaFrame {
+    /// The item's index.
+    index: Option<usize>,
+    event: &'static str,
+    /// Up to the text.
+    front: String,
+    /// Behind the text, up to the sequence number, without log probabilities.
+    behind: String,
+    before_logprobs: String,
+    behind_logprobs: String,
+}
+
+impl DeltaFrame {
+    fn new(index: usize, item: &Item) -> Self {
+        let event = match item.kind {
+            ItemKind::Message { .. } => "event: response.output_text.delta\ndata: ",
+            ItemKind::Reasoning { .. } => "event: response.reasoning_text.delta\ndata: ",
+            ItemKind::Custom { .. } => "event: response.custom_tool_call_input.delta\ndata: ",
+            ItemKind::Function { .. } | ItemKind::ToolSearch { .. } => {
+                "event: response.function_call_arguments.delta\ndata: "
+            }
+        };
+        let kind = event.trim_start_matches("event: ").trim_end_matches("\ndata: ");
+        let is_part = matches!(item.kind, ItemKind::Message { .. } | ItemKind::Reasoning { .. });
+        let part = if is_part { "\"content_index\":0," } else { "" };
+        let mut before_logprobs = String::from("\",\"item_id\":");
+        push_string(&mut before_logprobs, &item.id);
+        let behind_logprobs = format!(",\"output_index\":{index},\"sequence_number\":");
+        let logprobs = if matches!(item.kind, ItemKind::Message { .. }) { ",\"logprobs\":[]" } else { "" };
+        let behind = format!("{before_logprobs}{logprobs}{behind_logprobs}");
+        before_logprobs.push_str(",\"logprobs\":");
+        let front = format!("{{\"type\":\"{kind}\",{part}\"delta\":\"");
+        Self { index: Some(index), event, front, behind, before_logprobs, behind_logprobs }
+    }
+}
+
 const IN_PROGRESS: &str = "in_progress";
 const COMPLETED: &str = "completed";
 const INCOMPLETE: &str = "incomplete";
@@ -73,6 +113,7 @@ impl Writer {
             has_reasoned: false,
             items: Vec::new(),
             is_open: false,
+            delta_frame: DeltaFrame::default(),
             sequence: 0,
             stop: None,
             closed: false,
@@ -104,27 +145,22 @@ impl Writer {
         logprobs: Option<Vec<Json>>,
         out: &mut EventSink<'_>,
     ) {
-        let index = self.items.len().saturating_sub(1) as u64;
+        let index = self.items.len().saturating_sub(1);
         let Some(item) = self.items.last() else { return };
-        let is_part = matches!(item.kind, ItemKind::Message { .. } | ItemKind::Reasoning { .. });
-        out.send(Some(kind), 192 + item.id.len() + delta.len(), |data| {
-            data.push_str("{\"type\":\"");
-            data.push_str(kind);
-            data.push_str(if is_part { "\",\"content_index\":0,\"delta\":" } else { "\",\"delta\":" });
-            push_string(data, delta);
-            data.push_str(",\"item_id\":");
-            push_string(data, &item.id);
+        if self.delta_frame.index != Some(index) {
+            self.delta_frame = DeltaFrame::new(index, item);
+        }
+        let frame = &self.delta_frame;
+        debug_assert!(frame.event.contains(kind));
+        out.send_delta(frame.event, &frame.front, delta, |data| {
             match logprobs {
-                Some(logprobs) if logprobs.is_empty() => data.push_str(",\"logprobs\":[]"),
-                Some(logprobs) => {
-                    data.push_str(",\"logprobs\":");
+                Some(logprobs) if !logprobs.is_empty() => {
+                    data.push_str(&frame.before_logprobs);
                     data.push_str(&Json::Array(logprobs).to_string());
+                    data.push_str(&frame.behind_logprobs);
                 }
-                None => {}
+                _ => data.push_str(&frame.behind),
             }
-            data.push_str(",\"output_index\":");
-            push_number(data, index);
-            data.push_str(",\"sequence_number\":");
             push_number(data, self.sequence);
             data.push('}');
         });
