@@ -1,7 +1,7 @@
 //! Other vocabularies: wraps a tokenizer of Hugging Face's library (feature `hf`).
 //!
 //! For engines that hold a [`tokenizers::Tokenizer`] already, and models whose pre-tokenizer is not this family's.
-//! Ids are the library's, and so is the speed; everything else behaves like any [`Tokenizer`](super::Tokenizer):
+//! Ids are the library's, and so is the speed; everything else behaves like any [`Tokenizer`]:
 //! special tokens come from a prompt's cuts alone, and ids become text in the same way.
 //!
 //! This is the one module whose interface names another crate's type. [`tokenizers`] is exported again, so that
