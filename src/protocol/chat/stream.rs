@@ -9,15 +9,13 @@
 //! | last delta | `content` empty | empty |
 //! | `refusal` | absent | null |
 //! | calls of a complete message | with `index` | without |
-//! | calls of custom tools | of a function, with the text as `input` in its arguments | `custom`, with the text |
+//!
+//! Calls of custom tools are calls of functions in both, with the text as `input` in the arguments: OpenAI's schema of
+//! chunks knows no others, and its SDKs refuse them.
 //! | `system_fingerprint` | null if there is none | absent if there is none |
 
-use std::collections::HashSet;
-
-use crate::conversation::{Tool, ToolKind};
 use crate::json::{Json, Object};
 use crate::output::{Event, Plan, Start, StopReason};
-use crate::protocol::custom_input::CustomInput;
 use crate::protocol::stream::{
     CallIds, Common, StreamOptions, Usage, finish_reason, push_number, push_string,
 };
@@ -43,8 +41,6 @@ pub(in crate::protocol) struct Writer {
     content: Option<String>,
     reasoning: Option<String>,
     calls: Vec<Call>,
-    /// The names of tools whose calls are custom.
-    custom_tools: HashSet<String>,
     content_logprobs: Vec<Json>,
     reasoning_logprobs: Vec<Json>,
     stop: Option<StopReason>,
@@ -56,10 +52,7 @@ pub(in crate::protocol) struct Writer {
 struct Call {
     id: String,
     name: String,
-    /// The arguments, or a custom tool's input.
-    text: String,
-    /// What takes the input out of the arguments.
-    custom: Option<CustomInput>,
+    arguments: String,
 }
 
 impl Writer {
@@ -75,10 +68,6 @@ impl Writer {
             head.push_str(&fingerprint.to_string());
         }
         let thinks = lowered.conversation.thinking.is_on();
-        // The official API knows calls of functions only.
-        let is_custom = |tool: &&Tool| options.dialect == Dialect::Vendor && tool.kind == ToolKind::Custom;
-        let custom_tools =
-            lowered.conversation.tools.iter().filter(is_custom).map(|tool| tool.name.clone()).collect();
         Self {
             call_ids: CallIds::new(options.seed),
             model: lowered.model.clone(),
@@ -93,7 +82,6 @@ impl Writer {
             content: None,
             reasoning: None,
             calls: Vec::new(),
-            custom_tools,
             content_logprobs: Vec::new(),
             reasoning_logprobs: Vec::new(),
             stop: None,
@@ -239,47 +227,30 @@ impl Writer {
             }
             Event::CallStart { index, name } => self.call_start(index, name, out),
             Event::CallArguments { index, json } => self.call_arguments(index, json, out),
-            Event::CallEnd { index, .. } => self.call_end(index, out),
             Event::Stop { reason, .. } => self.stop = Some(reason),
-            Event::Warning(_) => {}
+            Event::CallEnd { .. } | Event::Warning(_) => {}
         }
     }
 
     fn call_start(&mut self, index: usize, name: &str, out: &mut EventSink<'_>) {
         let without_reasoning = self.thinks && self.reasoning.as_ref().is_none_or(String::is_empty);
         let id = self.call_ids.next(without_reasoning);
-        let custom = self.custom_tools.contains(name).then(CustomInput::default);
-        let (kind, text) = if custom.is_some() { ("custom", "input") } else { ("function", "arguments") };
         self.send(out, None, None, 160 + name.len(), |data| {
             data.push_str("{\"tool_calls\":[{\"index\":");
             push_number(data, index as u64);
             data.push_str(",\"id\":");
             push_string(data, &id);
-            data.push_str(&format!(",\"type\":\"{kind}\",\"{kind}\":{{\"name\":"));
+            data.push_str(",\"type\":\"function\",\"function\":{\"name\":");
             push_string(data, name);
-            data.push_str(&format!(",\"{text}\":\"\"}}}}]}}"));
+            data.push_str(",\"arguments\":\"\"}}]}");
         });
-        self.calls.push(Call { id, name: name.to_owned(), text: String::new(), custom });
+        self.calls.push(Call { id, name: name.to_owned(), arguments: String::new() });
     }
 
     fn call_arguments(&mut self, index: usize, json: &str, out: &mut EventSink<'_>) {
         let Some(call) = self.calls.get_mut(index) else { return };
-        if let Some(reader) = &mut call.custom {
-            let text = reader.push(json);
-            call.text.push_str(&text);
-            self.call_delta(index, ",\"custom\":{\"input\":", &text, out);
-        } else {
-            call.text.push_str(json);
-            self.call_delta(index, ",\"function\":{\"arguments\":", json, out);
-        }
-    }
-
-    fn call_end(&mut self, index: usize, out: &mut EventSink<'_>) {
-        let Some(call) = self.calls.get_mut(index) else { return };
-        let Some(reader) = &mut call.custom else { return };
-        let text = reader.finish();
-        call.text.push_str(&text);
-        self.call_delta(index, ",\"custom\":{\"input\":", &text, out);
+        call.arguments.push_str(json);
+        self.call_delta(index, ",\"function\":{\"arguments\":", json, out);
     }
 
     fn call_delta(&self, index: usize, field: &str, text: &str, out: &mut EventSink<'_>) {
@@ -398,16 +369,15 @@ impl Writer {
     }
 
     fn call_json(&self, index: usize, call: &Call) -> Json {
-        let (kind, text) =
-            if call.custom.is_some() { ("custom", "input") } else { ("function", "arguments") };
-        let what = Json::from([("name", call.name.as_str().into()), (text, call.text.as_str().into())]);
+        let function =
+            Json::from([("name", call.name.as_str().into()), ("arguments", call.arguments.as_str().into())]);
         let mut members = Object::new();
         if !self.is_vendor() {
             members.insert("index", (index as u64).into());
         }
         members.insert("id", call.id.as_str().into());
-        members.insert("type", kind.into());
-        members.insert(kind, what);
+        members.insert("type", "function".into());
+        members.insert("function", function);
         members.into()
     }
 }
