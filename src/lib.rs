@@ -28,6 +28,7 @@
 //!      ── model::Profile::render ──▶ Prompt ── tokenizer::Tokenizer::encode ──▶ ids
 //! generated ids ── tokenizer::Detokenizer ──▶ pieces ── output::Parser ──▶ events
 //!      ── protocol::Stream(dialect) ──▶ server-sent events, complete response
+//! Conversation ── constraint::Constraint ──▶ grammar::Compiled ── grammar::Matcher ──▶ a mask for each token
 //! ```
 //!
 //! | module | what it holds |
@@ -37,7 +38,8 @@
 //! | [`prompt`] | text and the places of special tokens |
 //! | [`tokenizer`] | vocabularies: text to ids and back |
 //! | [`conversation`] | what a prompt is made of, without any protocol |
-//! | [`schema`] | whether a JSON Schema is valid, and strict schemas |
+//! | [`grammar`] | what text a model may write, and which tokens may come next |
+//! | [`schema`] | whether a JSON Schema is valid, strict schemas, and what a schema allows |
 //! | [`model`] | how each model version words a conversation |
 //! | [`output`] | what a model generates, read while it arrives |
 //! | [`constraint`] | what an answer must look like |
@@ -69,6 +71,11 @@
 //! | stop sequences | 16 | fixed | none |
 //! | length of a tool's name | 128 bytes | fixed | none |
 //! | length of an image's URL | 8,192 bytes | fixed | none |
+//! | size of an automaton | 10,000 states, 1,048,576 cells | [`Limits`](grammar::language::Limits) | 4 bytes a cell |
+//! | work on a schema | 2,000,000 steps | [`Limits`](schema::values::Limits) | about 50 ns a step |
+//! | alternatives of one place | 256 | [`Limits`](schema::values::Limits) | time and memory in proportion |
+//! | readings followed at once | 512 | fixed | time in proportion |
+//! | tokens that a matcher takes back | 1,024 | [`Matcher::MAX_ROLLBACK`](grammar::Matcher::MAX_ROLLBACK) | some 100 bytes each |
 //!
 //! # Features
 //!
@@ -83,6 +90,7 @@
 
 pub mod constraint;
 pub mod conversation;
+pub mod grammar;
 pub mod json;
 pub mod model;
 pub mod output;

@@ -14,7 +14,8 @@ const ORDER: &[&[&str]] = &[
     &["grammar"],
     &["schema"],
     &["model"],
-    &["output", "constraint"],
+    &["output"],
+    &["constraint"],
     &["protocol"],
 ];
 

@@ -9,3 +9,4 @@ mod pointer;
 pub mod strict;
 #[cfg(test)]
 mod tests;
+pub mod values;

@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub(crate) mod masks;
 pub(crate) mod outputs;
 pub(crate) mod properties;
 pub(crate) mod tokens;
@@ -53,10 +54,26 @@ fn round_trip() {
 }
 
 #[test]
+fn schema_to_mask() {
+    for (name, data) in inputs("schema_to_mask") {
+        println!("{name}");
+        masks::schema_to_mask(&data);
+    }
+}
+
+#[test]
 fn encode_text() {
     for (name, data) in inputs("encode_text") {
         println!("{name}");
         tokens::encode_text(&data);
+    }
+}
+
+#[test]
+fn regex_to_mask() {
+    for (name, data) in inputs("regex_to_mask") {
+        println!("{name}");
+        masks::regex_to_mask(&data);
     }
 }
 

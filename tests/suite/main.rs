@@ -13,6 +13,8 @@ mod golden;
 mod hostile;
 mod injection;
 mod lenient;
+mod masks;
 mod output;
 mod stream;
 mod tokenizer;
+mod tool_masks;

@@ -7,11 +7,14 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use deepseek_codec::model::{PROFILES, Profile};
 use deepseek_codec::protocol::{Api, Models, Options, Policy};
 
+mod constrain;
 mod decode;
 mod diff;
 mod encode;
 mod explain;
 mod failure;
+mod lines;
+mod mask;
 mod output;
 mod paint;
 mod places;
@@ -78,6 +81,17 @@ enum Command {
         /// The jobs; standard input if absent or `-`.
         file: Option<PathBuf>,
     },
+    /// Show which tokens may come next in an answer that a schema, a regular expression or a request constrains.
+    Mask {
+        #[command(flatten)]
+        args: MaskArgs,
+    },
+    /// Compile schemas, regular expressions or requests to masks and try texts on them: one JSON object a line,
+    /// one result a line.
+    Constrain {
+        /// The jobs; standard input if absent or `-`.
+        file: Option<PathBuf>,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -131,6 +145,27 @@ struct DecodeArgs {
     /// Why the engine stopped.
     #[arg(long, value_enum, default_value_t)]
     finish: FinishArg,
+    #[command(flatten)]
+    options: RequestOptions,
+}
+
+#[derive(Debug, Args)]
+struct MaskArgs {
+    /// A JSON Schema, or with --request a request's JSON body; standard input if absent or `-`.
+    #[arg(conflicts_with = "regex")]
+    file: Option<PathBuf>,
+    /// The file is a request.
+    #[arg(long, conflicts_with = "regex")]
+    request: bool,
+    /// A regular expression that the whole answer has to match.
+    #[arg(long)]
+    regex: Option<String>,
+    /// What the model has generated so far, special tokens spelled.
+    #[arg(long, default_value = "")]
+    prefix: String,
+    /// How many tokens are listed.
+    #[arg(long, default_value_t = 20)]
+    limit: usize,
     #[command(flatten)]
     options: RequestOptions,
 }
@@ -212,6 +247,8 @@ fn main() -> ExitCode {
         Command::Detokenize { text } => text::detokenize(&text),
         Command::Decode { args } => decode::decode(&args),
         Command::Replay { file } => replay::replay(file.as_deref()),
+        Command::Mask { args } => mask::mask(&args),
+        Command::Constrain { file } => constrain::constrain(file.as_deref()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

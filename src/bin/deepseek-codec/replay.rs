@@ -1,7 +1,6 @@
 //! `replay`: jobs in, results out, one JSON object a line.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use deepseek_codec::constraint::Constraint;
@@ -13,23 +12,13 @@ use deepseek_codec::protocol::{
 };
 
 use crate::failure::Failure;
+use crate::lines::Lines;
 use crate::output;
 
 pub(crate) fn replay(file: Option<&Path>) -> Result<(), Failure> {
-    let input: Box<dyn BufRead> = match file.filter(|file| *file != Path::new("-")) {
-        None => Box::new(io::stdin().lock()),
-        Some(path) => {
-            let file =
-                File::open(path).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
-            Box::new(BufReader::new(file))
-        }
-    };
     let mut out = BufWriter::new(io::stdout().lock());
-    for line in input.split(b'\n') {
+    for line in Lines::open(file)? {
         let line = line?;
-        if line.iter().all(u8::is_ascii_whitespace) {
-            continue;
-        }
         let result = match Json::parse(&line) {
             Ok(job) => run(&job),
             Err(error) => bad_job(error.to_string()),

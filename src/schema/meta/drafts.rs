@@ -8,7 +8,7 @@ use super::rules::Rule::{self, *};
 
 /// A version of JSON Schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Draft {
+pub(in crate::schema) enum Draft {
     Draft4,
     Draft6,
     Draft7,
@@ -34,7 +34,7 @@ impl Draft {
     }
 
     /// Whether a `$ref` hides its siblings, identifiers are written `#name` and formats are checked.
-    pub(super) const fn is_classic(self) -> bool {
+    pub(in crate::schema) const fn is_classic(self) -> bool {
         matches!(self, Self::Draft4 | Self::Draft6 | Self::Draft7)
     }
 

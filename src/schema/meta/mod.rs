@@ -6,13 +6,13 @@ use super::pointer::Pointer;
 use crate::json::Json;
 
 mod apply;
-mod drafts;
+pub(in crate::schema) mod drafts;
 mod form;
 mod pattern;
-mod registry;
+pub(in crate::schema) mod registry;
 mod rules;
-mod uri;
-mod walk;
+pub(in crate::schema) mod uri;
+pub(in crate::schema) mod walk;
 
 use drafts::Draft;
 

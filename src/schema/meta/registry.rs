@@ -12,16 +12,16 @@ use crate::schema::pointer::Pointer;
 
 /// A schema that references can name, and the draft it is read by.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Resource<'s> {
-    pub(super) draft: Draft,
-    pub(super) schema: &'s Json,
+pub(in crate::schema) struct Resource<'s> {
+    pub(in crate::schema) draft: Draft,
+    pub(in crate::schema) schema: &'s Json,
 }
 
 /// A base URI. Shared by all schemas below one identifier.
-pub(super) type Base = Rc<str>;
+pub(in crate::schema) type Base = Rc<str>;
 
 #[derive(Default)]
-pub(super) struct Registry<'s> {
+pub(in crate::schema) struct Registry<'s> {
     resources: HashMap<Base, Resource<'s>>,
     anchors: HashMap<Base, HashMap<&'s str, Resource<'s>>>,
     /// All base URIs that occur, and the meta-schemas if they are in use.
@@ -31,7 +31,7 @@ pub(super) struct Registry<'s> {
 }
 
 /// Where a reference leads.
-pub(super) enum Target<'s> {
+pub(in crate::schema) enum Target<'s> {
     Schema(Base, Resource<'s>),
     /// Into a meta-schema, which is valid.
     MetaSchema,
@@ -47,6 +47,18 @@ const MANY_MEMBERS: usize = 16;
 impl<'s> Registry<'s> {
     /// Reads the document `root`; returns its base as well.
     pub(super) fn of(draft: Draft, root: &'s Json) -> Result<(Self, Base), MetaError> {
+        let (mut crawl, base) = Self::crawl(draft, root)?;
+        crawl.external()?;
+        crawl.meta_schemas()?;
+        Ok((crawl.registry, base))
+    }
+
+    /// Reads the document `root`, which may refer to others. Those are nowhere to be found.
+    pub(in crate::schema) fn alone(draft: Draft, root: &'s Json) -> Result<Self, MetaError> {
+        Ok(Self::crawl(draft, root)?.0.registry)
+    }
+
+    fn crawl(draft: Draft, root: &'s Json) -> Result<(Crawl<'s>, Base), MetaError> {
         let id = root.as_object().and_then(|members| walk::identifier(draft, members));
         let base: Base = match id {
             Some(id) => uri::absolute(id.trim_end_matches('#'))
@@ -70,13 +82,11 @@ impl<'s> Registry<'s> {
         crawl.register(&base, Resource { draft, schema: root }, true);
         crawl.schema(&base, draft, root, true)?;
         crawl.local_targets()?;
-        crawl.external()?;
-        crawl.meta_schemas()?;
-        Ok((crawl.registry, base))
+        Ok((crawl, base))
     }
 
     /// Follows `reference` from a schema with `base`.
-    pub(super) fn lookup(&mut self, base: &Base, reference: &str) -> Result<Target<'s>, String> {
+    pub(in crate::schema) fn lookup(&mut self, base: &Base, reference: &str) -> Result<Target<'s>, String> {
         let (target, fragment) = match reference.strip_prefix('#') {
             Some(fragment) => (Rc::clone(base), fragment),
             None => {

@@ -4,7 +4,7 @@
 use std::net::Ipv6Addr;
 
 /// The base of a schema without an identifier.
-pub(super) const NO_BASE: &str = "json-schema:///";
+pub(in crate::schema) const NO_BASE: &str = "json-schema:///";
 
 /// Whether `text` is a URI.
 pub(super) fn is_uri(text: &str) -> bool {
@@ -17,7 +17,7 @@ pub(super) fn is_reference(text: &str) -> bool {
 }
 
 /// The absolute, normalised form of an identifier that has no base.
-pub(super) fn absolute(id: &str) -> Result<String, String> {
+pub(in crate::schema) fn absolute(id: &str) -> Result<String, String> {
     let parts = Parts::parse(id).map_err(|fault| fault.message(id))?;
     let base =
         Parts { scheme: Some("json-schema"), authority: Some(""), path: "/", query: None, fragment: None };
@@ -25,7 +25,7 @@ pub(super) fn absolute(id: &str) -> Result<String, String> {
 }
 
 /// Resolves `reference` against `base`, a result of [`absolute`] or of this function.
-pub(super) fn resolve(base: &str, reference: &str) -> Result<String, String> {
+pub(in crate::schema) fn resolve(base: &str, reference: &str) -> Result<String, String> {
     if reference.starts_with('#') && base.ends_with(reference) {
         return Ok(base.to_owned());
     }

@@ -80,12 +80,12 @@ pub(super) fn children(draft: Draft, members: &Object) -> Vec<Child<'_>> {
 }
 
 /// The draft of `schema`, which stands inside one of `draft`.
-pub(super) fn own_draft(draft: Draft, schema: &Json) -> Draft {
+pub(in crate::schema) fn own_draft(draft: Draft, schema: &Json) -> Draft {
     schema.get("$schema").and_then(Json::as_str).map_or(draft, Draft::named)
 }
 
 /// The identifier of a schema, unless it only names an anchor.
-pub(super) fn identifier(draft: Draft, members: &Object) -> Option<&str> {
+pub(in crate::schema) fn identifier(draft: Draft, members: &Object) -> Option<&str> {
     let keyword = if draft == Draft::Draft4 { "id" } else { "$id" };
     let id = members.get(keyword)?.as_str()?;
     if draft.is_classic() && (id.starts_with('#') || members.get("$ref").is_some()) {

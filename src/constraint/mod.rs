@@ -1,5 +1,9 @@
 //! What an answer has to look like, so that constrained decoding can enforce it.
 
+mod compile;
+
+pub use compile::ConstraintError;
+
 use crate::conversation::{Conversation, ParallelToolCalls, ResponseFormat, Tool, ToolChoice};
 use crate::json::{Json, Object, Style};
 

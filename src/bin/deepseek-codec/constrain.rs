@@ -1,0 +1,206 @@
+//! `constrain`: schemas and texts in, verdicts and times out, one JSON object a line.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use deepseek_codec::constraint::{Constraint, ConstraintError};
+use deepseek_codec::grammar::{Compiled, Compiler, Layout, Matcher, Order, is_allowed};
+use deepseek_codec::json::{Json, Number, Style};
+use deepseek_codec::model::{PROFILES, Profile};
+use deepseek_codec::output::{Plan, Start};
+use deepseek_codec::protocol::{Api, Options, lower_json};
+use deepseek_codec::token::{Special, TokenId};
+use deepseek_codec::tokenizer::Tokenizer;
+
+use crate::failure::Failure;
+use crate::lines::Lines;
+
+pub(crate) fn constrain(file: Option<&Path>) -> Result<(), Failure> {
+    let profile = PROFILES[PROFILES.len() - 1];
+    let tokenizer = profile.tokenizer();
+    let bench = Bench { compiler: Compiler::new(&tokenizer), tokenizer, profile };
+    let mut out = BufWriter::new(io::stdout().lock());
+    for line in Lines::open(file)? {
+        let result = match Json::parse(&line?) {
+            Ok(job) => bench.run(&job),
+            Err(error) => Json::from([("bad_job", error.to_string().into())]),
+        };
+        writeln!(out, "{result}")?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+/// What all jobs share.
+struct Bench {
+    compiler: Compiler,
+    tokenizer: Tokenizer,
+    profile: &'static Profile,
+}
+
+/// What a job asks for.
+struct Task {
+    constraint: Constraint,
+    start: Start,
+    profile: &'static Profile,
+    layout: Layout,
+}
+
+impl Bench {
+    fn run(&self, job: &Json) -> Json {
+        let id = job.get("id").cloned().unwrap_or_default();
+        let task = match self.task(job) {
+            Ok(task) => task,
+            Err(problem) => {
+                return Json::from([("id", id), ("status", "invalid".into()), ("error", problem.into())]);
+            }
+        };
+        let begun = Instant::now();
+        let compiled = task.constraint.compile(task.start, task.profile, &self.compiler, task.layout);
+        let compile_us = micros(begun.elapsed());
+        let compiled = match compiled {
+            Ok(compiled) => compiled,
+            Err(error) => {
+                return Json::from([
+                    ("id", id),
+                    ("status", status(&error).into()),
+                    ("error", error.to_string().into()),
+                    ("compile_us", compile_us),
+                ]);
+            }
+        };
+        let (mut masks, mut accepts) = (Vec::new(), Vec::new());
+        let tests = job.get("tests").and_then(Json::as_array).unwrap_or_default();
+        let results = tests
+            .iter()
+            .map(|test| {
+                let data = test.get("data").cloned().unwrap_or_default();
+                let tokens = self.tokens(&task.constraint, &data);
+                let accepted = self.walk(&compiled, &tokens, &mut masks, &mut accepts);
+                Json::from([("accepted", accepted.into()), ("tokens", (tokens.len() as u64).into())])
+            })
+            .collect();
+        Json::from([
+            ("id", id),
+            ("status", "ok".into()),
+            ("error", Json::Null),
+            ("compile_us", compile_us),
+            ("tests", Json::Array(results)),
+            ("mask_us", quantiles(masks)),
+            ("accept_us", quantiles(accepts)),
+        ])
+    }
+
+    fn task(&self, job: &Json) -> Result<Task, String> {
+        let mut task = Task {
+            constraint: Constraint::Json { schema: None },
+            start: Start::Content,
+            profile: self.profile,
+            layout: Layout::default(),
+        };
+        task.layout.order = match job.get("order").and_then(Json::as_str) {
+            None | Some("any") => Order::Any,
+            Some("schema") => Order::Schema,
+            Some(other) => return Err(format!("unknown order {other}")),
+        };
+        if let Some(schema) = job.get("schema") {
+            task.constraint = Constraint::Json { schema: Some(schema.clone()) };
+        } else if let Some(regex) = job.get("regex").and_then(Json::as_str) {
+            task.constraint = Constraint::Regex(regex.to_owned());
+        } else if let Some(request) = job.get("request") {
+            let api = job.get("protocol").and_then(Json::as_str).unwrap_or("chat");
+            let api = Api::by_name(api).ok_or_else(|| format!("unknown protocol {api}"))?;
+            let lowered = lower_json(api, request.clone(), &Options::default())
+                .map_err(|error| error.message().to_owned())?;
+            let plan = Plan::of(&lowered.conversation, &lowered.stops);
+            task.constraint =
+                Constraint::of(&lowered.conversation).ok_or("the request does not constrain its answer")?;
+            (task.start, task.profile) = (plan.start, lowered.profile);
+        } else {
+            return Err("none of `schema`, `regex` and `request`".to_owned());
+        }
+        Ok(task)
+    }
+
+    /// The tokens of a test's data: JSON is written with `", "` and `": "`; what a regular expression or tools
+    /// constrain is the text itself, special tokens spelled.
+    fn tokens(&self, constraint: &Constraint, data: &Json) -> Vec<TokenId> {
+        match (constraint, data) {
+            (Constraint::Regex(_), Json::String(text)) => self.tokenizer.encode_text(text),
+            (Constraint::Tools { .. }, Json::String(text)) => spelled(&self.tokenizer, text),
+            _ => self.tokenizer.encode_text(&data.text(Style::Spaced)),
+        }
+    }
+
+    /// Whether the tokens are allowed, one after the other, and may then end.
+    fn walk(
+        &self,
+        compiled: &Arc<Compiled>,
+        tokens: &[TokenId],
+        masks: &mut Vec<Duration>,
+        accepts: &mut Vec<Duration>,
+    ) -> bool {
+        let mut matcher: Matcher = compiled.matcher();
+        let mut mask = vec![0; self.compiler.mask_words()];
+        for token in tokens {
+            let begun = Instant::now();
+            matcher.fill_mask(&mut mask);
+            let filled = Instant::now();
+            masks.push(filled - begun);
+            if !is_allowed(&mask, *token) {
+                return false;
+            }
+            let begun = Instant::now();
+            let accepted = matcher.accept(*token);
+            accepts.push(begun.elapsed());
+            if accepted.is_err() {
+                return false;
+            }
+        }
+        matcher.is_complete()
+    }
+}
+
+/// The tokens of a text in which special tokens are spelled.
+pub(crate) fn spelled(tokenizer: &Tokenizer, text: &str) -> Vec<TokenId> {
+    let mut tokens = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let next = Special::ALL
+            .iter()
+            .filter_map(|role| Some((rest.find(role.spelling())?, role)))
+            .min_by_key(|(at, _)| *at);
+        let Some((at, role)) = next else { break };
+        tokens.extend(tokenizer.encode_text(&rest[..at]));
+        tokens.extend(tokenizer.special_id(*role));
+        rest = &rest[at + role.spelling().len()..];
+    }
+    tokens.extend(tokenizer.encode_text(rest));
+    tokens
+}
+
+fn status(error: &ConstraintError) -> &'static str {
+    if error.is_unsupported() { "unsupported" } else { "invalid" }
+}
+
+/// Microseconds, to the hundredth.
+fn micros(time: Duration) -> Json {
+    Json::Number(Number::Float((time.as_nanos() as f64 / 10.0).round() / 100.0))
+}
+
+fn quantiles(mut times: Vec<Duration>) -> Json {
+    times.sort_unstable();
+    let at = |share: f64| {
+        let index = ((times.len() as f64 * share) as usize).min(times.len().saturating_sub(1));
+        times.get(index).map_or(Json::Null, |time| micros(*time))
+    };
+    Json::from([
+        ("n", (times.len() as u64).into()),
+        ("p50", at(0.5)),
+        ("p90", at(0.9)),
+        ("p99", at(0.99)),
+        ("max", at(1.0)),
+    ])
+}

@@ -1,0 +1,307 @@
+//! Values in the form that a matcher steps through: names sorted, languages numbered, sets as bits.
+
+use crate::grammar::language::{Classifier, Language, LanguageError, Limits};
+use crate::grammar::number::NumberSet;
+use crate::grammar::rules::{Edge, RuleCode};
+use std::sync::OnceLock;
+
+use crate::grammar::inside::{Loop, endless_states};
+use crate::grammar::string::Cursor;
+use crate::grammar::value::{Item, ValueId, Values};
+
+/// A value's alternatives.
+#[derive(Debug, Default)]
+pub(super) struct ValueCode {
+    pub(super) null: bool,
+    pub(super) yes: bool,
+    pub(super) no: bool,
+    /// Indices into [`Program::numbers`].
+    pub(super) numbers: Vec<u32>,
+    /// An index into [`Program::languages`].
+    pub(super) strings: Option<u32>,
+    /// Indices into [`Program::arrays`].
+    pub(super) arrays: Vec<u32>,
+    /// Indices into [`Program::objects`].
+    pub(super) objects: Vec<u32>,
+}
+
+/// A key that is known by name.
+#[derive(Debug)]
+pub(super) struct NameCode {
+    pub(super) name: Box<[u8]>,
+    pub(super) value: ValueId,
+    pub(super) witness: ValueId,
+    /// The place in the schema's order.
+    pub(super) order: u32,
+}
+
+/// Keys that are treated alike.
+#[derive(Debug)]
+pub(super) struct ClassCode {
+    pub(super) value: ValueId,
+    pub(super) witness: ValueId,
+}
+
+/// An object's shape.
+#[derive(Debug)]
+pub(super) struct ObjectCode {
+    /// The known keys, sorted, so that those with a common beginning are neighbours. Sets of them are bits in this
+    /// order.
+    pub(super) names: Vec<NameCode>,
+    /// How many 64-bit words such a set takes.
+    pub(super) words: usize,
+    /// The keys that may be there.
+    pub(super) allowed: Vec<u64>,
+    /// The keys that must be there.
+    pub(super) required: Vec<u64>,
+    /// For each key, the keys that must be there if it is, directly or not; empty where there are none.
+    pub(super) needs: Vec<Vec<u32>>,
+    /// Which class other keys belong to.
+    pub(super) classifier: Option<Classifier>,
+    pub(super) classes: Vec<ClassCode>,
+    pub(super) min: u32,
+    pub(super) max: Option<u32>,
+    pub(super) needs_witness: bool,
+    /// Whether any text may be a further key, all of one class.
+    pub(super) open: bool,
+}
+
+/// An array's shape.
+#[derive(Debug)]
+pub(super) struct ArrayCode {
+    pub(super) prefix: Vec<Item>,
+    pub(super) rest: Item,
+    pub(super) min: u32,
+    pub(super) max: Option<u32>,
+    pub(super) contains: Option<(u32, Option<u32>)>,
+    pub(super) unique: bool,
+}
+
+impl ArrayCode {
+    pub(super) fn item(&self, at: u32) -> Item {
+        self.prefix.get(at as usize).copied().unwrap_or(self.rest)
+    }
+}
+
+/// What a matcher runs.
+#[derive(Debug)]
+pub(super) struct Program {
+    pub(super) values: Vec<ValueCode>,
+    pub(super) objects: Vec<ObjectCode>,
+    pub(super) arrays: Vec<ArrayCode>,
+    pub(super) languages: Vec<Language>,
+    /// For each language, the state from which any text may come, if it has one; else its dead state.
+    free_states: Vec<u32>,
+    /// For each language, the most characters that are needed from anywhere to the end of a word.
+    farthest: Vec<u32>,
+    /// For each language, its [`endless_states`], once somebody asks.
+    endless: Vec<OnceLock<Vec<bool>>>,
+    pub(super) numbers: Vec<NumberSet>,
+    /// Where texts begin, if there are no rules.
+    pub(super) root: ValueId,
+    /// The rules, if there are any.
+    pub(super) rules: RuleCode,
+}
+
+impl ValueCode {
+    pub(super) fn has_other_than_strings(&self) -> bool {
+        self.null
+            || self.yes
+            || self.no
+            || !(self.numbers.is_empty() && self.arrays.is_empty() && self.objects.is_empty())
+    }
+}
+
+impl Program {
+    /// The language of all texts, which every program has.
+    pub(super) const ANY_TEXT: u32 = 0;
+
+    /// The program of `values`.
+    pub(super) fn new(values: &Values, limits: &Limits) -> Result<Self, LanguageError> {
+        let mut program = Self {
+            values: Vec::with_capacity(values.values.len()),
+            objects: Vec::with_capacity(values.objects.len()),
+            arrays: Vec::with_capacity(values.arrays.len()),
+            languages: vec![Language::any()],
+            free_states: vec![free_state(&Language::any())],
+            farthest: vec![0],
+            endless: vec![OnceLock::new()],
+            numbers: Vec::new(),
+            root: values.root,
+            rules: RuleCode::default(),
+        };
+        for value in &values.values {
+            let code = ValueCode {
+                null: value.null,
+                yes: value.yes,
+                no: value.no,
+                numbers: value.numbers.iter().map(|set| program.number(set)).collect(),
+                strings: value.strings.as_ref().map(|language| program.language(language)),
+                arrays: value.arrays.iter().map(|id| id.0).collect(),
+                objects: value.objects.iter().map(|id| id.0).collect(),
+            };
+            program.values.push(code);
+        }
+        for array in &values.arrays {
+            program.arrays.push(ArrayCode {
+                prefix: array.prefix.clone(),
+                rest: array.rest,
+                min: array.min,
+                max: array.max,
+                contains: array.contains,
+                unique: array.unique,
+            });
+        }
+        for object in &values.objects {
+            program.objects.push(object_code(object, limits)?);
+        }
+        Ok(program)
+    }
+
+    /// Whether any text may come from here.
+    pub(super) fn is_free(&self, language: u32, cursor: Cursor) -> bool {
+        self.is_any_text(language, cursor) && !self.languages[language as usize].counts()
+    }
+
+    /// Whether any text may come from here that has the right number of characters.
+    pub(super) fn is_any_text(&self, language: u32, cursor: Cursor) -> bool {
+        self.free_states[language as usize] == cursor.state
+    }
+
+    /// The most characters that are needed from anywhere to the end of a word.
+    pub(super) fn farthest(&self, language: u32) -> u32 {
+        self.farthest[language as usize]
+    }
+
+    /// Whether any text goes on from here, though not every one is complete.
+    pub(super) fn is_endless(&self, language: u32, cursor: Cursor) -> bool {
+        let code = &self.languages[language as usize];
+        code.max_chars().is_none()
+            && self.endless[language as usize].get_or_init(|| endless_states(code))[cursor.state as usize]
+    }
+
+    /// Adds rules that refer to the values.
+    pub(super) fn with_rules(mut self, mut rules: RuleCode) -> Self {
+        let words: Vec<u32> = rules.words.iter().map(|language| self.language(language)).collect();
+        for (edge, _) in rules.states.iter_mut().flat_map(|state| &mut state.edges) {
+            if let Edge::Word(word) = edge {
+                *word = words[*word as usize];
+            }
+        }
+        self.rules = rules;
+        self
+    }
+
+    pub(super) fn value(&self, id: ValueId) -> &ValueCode {
+        &self.values[id.0 as usize]
+    }
+
+    fn number(&mut self, set: &NumberSet) -> u32 {
+        // Few sets stand in most schemas: any number, any integer.
+        let known = self.numbers.iter().take(16).position(|known| known == set);
+        known.unwrap_or_else(|| {
+            self.numbers.push(set.clone());
+            self.numbers.len() - 1
+        }) as u32
+    }
+
+    fn language(&mut self, language: &Language) -> u32 {
+        let known = self.languages.iter().take(16).position(|known| *known == *language);
+        known.unwrap_or_else(|| {
+            self.languages.push(language.clone());
+            self.free_states.push(free_state(language));
+            self.farthest.push(farthest(language));
+            self.endless.push(OnceLock::new());
+            self.languages.len() - 1
+        }) as u32
+    }
+}
+
+/// The state of `language` from which any text may come; its dead state if there is none. There is at most one:
+/// languages are held by smallest automata.
+fn free_state(language: &Language) -> u32 {
+    (1..language.states() as u32)
+        .find(|state| language.is_accepting(*state) && Loop::at(language, *state).is_all())
+        .unwrap_or(Language::DEAD)
+}
+
+fn farthest(language: &Language) -> u32 {
+    let states = 1..language.states() as u32;
+    if language.counts() { states.map(|state| language.distance(state)).max().unwrap_or(0) } else { 0 }
+}
+
+fn object_code(object: &crate::grammar::value::Object, limits: &Limits) -> Result<ObjectCode, LanguageError> {
+    let mut sorted: Vec<usize> = (0..object.properties.len()).collect();
+    sorted.sort_unstable_by(|a, b| object.properties[*a].name.cmp(&object.properties[*b].name));
+    let mut rank = vec![0_u32; sorted.len()];
+    for (place, property) in sorted.iter().enumerate() {
+        rank[*property] = place as u32;
+    }
+    let words = sorted.len().div_ceil(64).max(1);
+    let mut code = ObjectCode {
+        names: Vec::with_capacity(sorted.len()),
+        words,
+        allowed: vec![0; words],
+        required: vec![0; words],
+        needs: closure(&object.dependent, &rank),
+        classifier: None,
+        classes: Vec::new(),
+        min: object.min,
+        max: object.max,
+        needs_witness: object.needs_witness,
+        open: matches!(&object.others[..], [only] if only.keys.is_any()),
+    };
+    for (place, property) in sorted.iter().map(|index| (rank[*index] as usize, &object.properties[*index])) {
+        let bit = 1 << (place % 64);
+        if property.value != ValueId::NEVER || property.witness != ValueId::NEVER {
+            code.allowed[place / 64] |= bit;
+        }
+        if property.required {
+            code.required[place / 64] |= bit;
+        }
+        code.names.push(NameCode {
+            name: property.name.as_bytes().into(),
+            value: property.value,
+            witness: property.witness,
+            order: 0,
+        });
+    }
+    for (order, place) in rank.iter().enumerate() {
+        code.names[*place as usize].order = order as u32;
+    }
+    if !object.others.is_empty() {
+        let languages: Vec<Language> = object.others.iter().map(|class| class.keys.clone()).collect();
+        code.classifier = Some(Classifier::new(&languages, limits)?);
+        code.classes = object
+            .others
+            .iter()
+            .map(|class| ClassCode { value: class.value, witness: class.witness })
+            .collect();
+    }
+    Ok(code)
+}
+
+/// For each key, by rank, all keys that it brings with it.
+fn closure(dependent: &[(u32, u32)], rank: &[u32]) -> Vec<Vec<u32>> {
+    if dependent.is_empty() {
+        return Vec::new();
+    }
+    let mut direct: Vec<Vec<u32>> = vec![Vec::new(); rank.len()];
+    for (key, needed) in dependent {
+        direct[rank[*key as usize] as usize].push(rank[*needed as usize]);
+    }
+    (0..rank.len() as u32)
+        .map(|key| {
+            let mut found = vec![key];
+            let mut next = 0;
+            while let Some(key) = found.get(next) {
+                let new: Vec<u32> =
+                    direct[*key as usize].iter().copied().filter(|needed| !found.contains(needed)).collect();
+                found.extend(new);
+                next += 1;
+            }
+            found.remove(0);
+            found
+        })
+        .collect()
+}

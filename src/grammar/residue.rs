@@ -1,0 +1,59 @@
+//! Numbers as residues, so that literals of equal value are known as such whatever their form.
+
+use crate::grammar::number::NumberState;
+
+/// A prime; residues of different values are equal once in 10^18.
+const PRIME: u64 = (1 << 61) - 1;
+
+/// The digits of a literal, as far as it is read: their residue and one more; 0 if nobody asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Residue(u64);
+
+impl Residue {
+    /// No digits yet. `kept` tells whether somebody will ask.
+    pub(super) const fn new(kept: bool) -> Self {
+        Self(kept as u64)
+    }
+
+    /// One more byte of a literal that was in `state` before it.
+    #[inline]
+    pub(super) fn read(self, state: &NumberState, byte: u8) -> Self {
+        if self.0 == 0 || !byte.is_ascii_digit() || state.is_in_exponent() {
+            return self;
+        }
+        Self(reduce(u128::from(self.0 - 1) * 10 + u128::from(byte - b'0')) + 1)
+    }
+
+    /// A hash of the literal's value.
+    pub(super) fn hash(self, state: &NumberState) -> u64 {
+        if self.0 == 0 {
+            return 0;
+        }
+        // A negative power of ten is a power of its inverse.
+        let scale = state.scale();
+        let base = if scale < 0 { power(10, PRIME - 2) } else { 10 };
+        let value = multiply(self.0 - 1, power(base, scale.unsigned_abs().into()));
+        let signed = if state.is_negative() && value != 0 { PRIME - value } else { value };
+        signed ^ 0x6E75_6D62_6572
+    }
+}
+
+fn reduce(value: u128) -> u64 {
+    (value % u128::from(PRIME)) as u64
+}
+
+fn multiply(a: u64, b: u64) -> u64 {
+    reduce(u128::from(a) * u128::from(b))
+}
+
+fn power(mut base: u64, mut exponent: u64) -> u64 {
+    let mut result = 1;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result = multiply(result, base);
+        }
+        base = multiply(base, base);
+        exponent >>= 1;
+    }
+    result
+}

@@ -1,0 +1,148 @@
+use std::collections::HashMap;
+
+use super::language::Limits;
+use super::matcher::Matcher;
+use super::value::{ValueId, Values};
+use super::{Expr, Grammar, GrammarError, RuleId, TextFault};
+
+fn parse(source: &str) -> Grammar {
+    Grammar::parse(source, &HashMap::new(), &Limits::default()).unwrap()
+}
+
+fn fault(source: &str) -> (usize, TextFault) {
+    let error = Grammar::parse(source, &HashMap::new(), &Limits::default()).unwrap_err();
+    (error.line, error.fault)
+}
+
+#[test]
+fn faults_of_a_grammar_have_their_line() {
+    assert_eq!(fault("a = b"), (1, TextFault::UnknownRule("b".into())));
+    assert_eq!(fault("# x\n\na = <Nothing>"), (3, TextFault::UnknownRole("Nothing".into())));
+    assert_eq!(fault("a = \"x\"\na = \"y\""), (2, TextFault::Twice("a".into())));
+    assert_eq!(fault("a = \"x\"\n  | $y"), (2, TextFault::UnknownHole("y".into())));
+    assert_eq!(fault("a = (\"x\""), (1, TextFault::Expected(")")));
+    assert_eq!(fault("a = \"x"), (1, TextFault::Expected("a closing quote")));
+    assert_eq!(fault("a = \"x\"{3,2}"), (1, TextFault::Expected("}")));
+    assert_eq!(fault("\"x\""), (1, TextFault::Expected("=")));
+    assert!(matches!(fault("a = /(/"), (1, TextFault::Expression(_))));
+    assert_eq!(fault(&format!("a = {}", "(".repeat(100))), (1, TextFault::TooDeep));
+}
+
+#[test]
+fn rules_that_never_take_anything_are_refused() {
+    let refused = |source: &str| super::rules::RuleCode::new(&parse(source)).unwrap_err();
+    assert_eq!(refused("a = a \"x\""), GrammarError::LeftRecursion(RuleId(0)));
+    assert!(matches!(refused("a = \"\" b \"x\"\nb = a?"), GrammarError::LeftRecursion(_)));
+    assert_eq!(refused("a = (\"x\"?)*"), GrammarError::EmptyRepeat);
+    assert_eq!(refused("a = (/x*/){2,}"), GrammarError::EmptyRepeat);
+    assert_eq!(refused("a = \"x\"{1000000} \"y\"{1000000}"), GrammarError::TooLarge);
+    let unknown = Grammar { rules: vec![Expr::Rule(RuleId(7))] };
+    assert_eq!(super::rules::RuleCode::new(&unknown).unwrap_err(), GrammarError::Unknown);
+}
+
+#[cfg(feature = "vocab")]
+mod with_vocabulary {
+    use std::sync::{Arc, LazyLock};
+
+    use super::*;
+    use crate::grammar::{Compiled, Compiler, Layout, is_allowed};
+    use crate::token::{Special, TokenId};
+    use crate::tokenizer::{SpecialToken, Tokenizer, Vocabulary};
+
+    const fn special(role: Special, id: u32, spellings: &'static [&'static str]) -> SpecialToken {
+        SpecialToken { role, id: TokenId(id), spellings }
+    }
+
+    static VOCABULARY: Vocabulary = Vocabulary {
+        specials: &[
+            special(Special::Eos, 1, &["<｜end▁of▁sentence｜>"]),
+            special(Special::Dsml, 128_825, &["｜DSML｜"]),
+        ],
+        renamed: &[],
+    };
+    static TOKENIZER: LazyLock<Tokenizer> = LazyLock::new(|| Tokenizer::embedded(&VOCABULARY));
+    static COMPILER: LazyLock<Compiler> = LazyLock::new(|| Compiler::new(&TOKENIZER));
+
+    fn compiled(grammar: &Grammar) -> Arc<Compiled> {
+        COMPILER.compile_rules(grammar, &Values::new(), Layout::default()).unwrap()
+    }
+
+    fn check_mask(matcher: &mut Matcher) {
+        let mut mask = vec![0; matcher.mask_words()];
+        matcher.fill_mask(&mut mask);
+        for id in (0..TOKENIZER.len() as u32).map(TokenId) {
+            let accepted = matcher.accept(id).is_ok();
+            matcher.rollback(usize::from(accepted));
+            assert_eq!(accepted, is_allowed(&mask, id), "{id} {:?} in {matcher:?}", TOKENIZER.decode(&[id]));
+        }
+    }
+
+    #[test]
+    fn rules_recurse_and_special_tokens_are_no_text() {
+        let grammar = parse(
+            "a = \"(\" a* \")\" | b\nb = <Dsml> /[a-z]{2,30}/ (\" \" | <Image>) \"end\" | \"[\" b \"]\"",
+        );
+        let compiled = compiled(&grammar);
+        let dsml = TOKENIZER.special_id(Special::Dsml).unwrap();
+        for text in ["((()())", "(((", "([[", "("] {
+            let mut matcher = compiled.matcher();
+            let ids = TOKENIZER.encode_text(text);
+            assert_eq!(matcher.try_accept(&ids), ids.len(), "{text}");
+            check_mask(&mut matcher);
+            if text != "((()())" {
+                matcher.accept(dsml).unwrap();
+                check_mask(&mut matcher);
+                let word = TOKENIZER.encode_text("hello");
+                assert_eq!(matcher.try_accept(&word), word.len());
+                check_mask(&mut matcher);
+            }
+        }
+        // The spelling of a special token is text, which stands nowhere here.
+        let mut matcher = compiled.matcher();
+        assert_eq!(matcher.try_accept(&TOKENIZER.encode_text("(｜DSML｜ab end)")), 1);
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_the_text() {
+        let compiled = COMPILER.compile(&Values::new(), Layout::default()).unwrap();
+        let mut matcher = compiled.matcher();
+        let open = TOKENIZER.encode_text("[[{\"deep\": [");
+        assert_eq!(matcher.try_accept(&open), open.len());
+        let item = TOKENIZER.encode_text("{\"key\": [1.5, \"x\"], \"other\": {\"a\": null}}, ");
+        let mut largest = 0;
+        for round in 0..4000 {
+            assert_eq!(matcher.try_accept(&item), item.len(), "{round}");
+            largest = largest.max(matcher.size());
+        }
+        // What the last 2,048 tokens need, and as much again.
+        assert!(largest < 40_000, "{largest}");
+        check_mask(&mut matcher);
+        let mut before = vec![0; matcher.mask_words()];
+        let mut after = before.clone();
+        matcher.fill_mask(&mut before);
+        assert_eq!(matcher.try_accept(&item), item.len());
+        matcher.rollback(item.len());
+        matcher.fill_mask(&mut after);
+        assert!(before == after);
+        let close = TOKENIZER.encode_text("0]}], 1]");
+        assert_eq!(matcher.try_accept(&close), close.len());
+        assert!(matcher.is_complete());
+    }
+
+    #[test]
+    fn any_value_is_the_default() {
+        assert_eq!(Values::new().root, ValueId::ANY);
+        let compiled = COMPILER.compile(&Values::new(), Layout::default()).unwrap();
+        let mut matcher = compiled.matcher();
+        for text in [" [", "1.0e+5 ,\t{", "\"a\\u00e9\" : [", "true, null, -0.0", " ]", " } ", "]"] {
+            check_mask(&mut matcher);
+            let ids = TOKENIZER.encode_text(text);
+            assert_eq!(matcher.try_accept(&ids), ids.len(), "{text:?} in {matcher:?}");
+        }
+        assert!(matcher.is_complete());
+        matcher.accept(compiled.stops()[0]).unwrap();
+        let mut mask = vec![u32::MAX; matcher.mask_words()];
+        matcher.fill_mask(&mut mask);
+        assert!(mask.iter().all(|word| *word == 0), "nothing comes after the end");
+    }
+}

@@ -1,0 +1,358 @@
+//! Which tokens can come next: walks of the readings over the tries.
+
+use crate::grammar::bytes::ByteSet;
+use crate::grammar::frames::ArenaMark;
+use crate::grammar::machine::{Machine, Thread, Top};
+use crate::grammar::mask::{Allowed, TokenSet};
+use crate::grammar::number::{NumberSet, NumberState};
+use crate::grammar::program::Program;
+use crate::grammar::shared::Shared;
+use crate::grammar::string::{Cursor, Escape, Place};
+use crate::grammar::trie::{Node, ROOT, TokenTrie, Trie};
+use crate::token::TokenId;
+
+/// A walk: the machine, and the readings at each depth of the trie.
+pub(super) struct Walk<'m> {
+    pub(super) machine: Machine<'m>,
+    pub(super) trie: &'m TokenTrie,
+    pub(super) shared: &'m Shared,
+    /// The readings of all depths, one after the other.
+    pub(super) pool: &'m mut Vec<Thread>,
+    pub(super) found: Vec<u32>,
+}
+
+/// A place in a text, as far as it decides which tokens go on inside the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Text {
+    /// In a string: its language, and where there.
+    String(u32, Cursor),
+    /// In a key of a further class: the object, and the state of its classifier.
+    Key(u32, u32),
+}
+
+/// Where a range of readings in [`Walk::pool`] begins and ends.
+type Range = (usize, usize);
+
+impl Walk<'_> {
+    /// The tokens that can follow `threads`.
+    pub(super) fn allowed(mut self, threads: &[Thread]) -> Allowed {
+        let program = self.machine.program;
+        let mut numbers: Vec<u32> = Vec::new();
+        let mut sets: Vec<TokenSet> = Vec::new();
+        self.pool.clear();
+        // Strings first: nearly all tokens go on inside, in a set that many places share.
+        let mut free = Vec::new();
+        let mut bound = Vec::new();
+        let mut others = Vec::new();
+        let mut crossings = Vec::new();
+        let mut places: Vec<Text> = Vec::new();
+        for thread in threads {
+            if let Top::Word { language, cursor } = thread.top {
+                self.shared.inside_word(language, cursor, program, &mut sets);
+                if program.is_free(language, cursor) {
+                    // Any text may come, so nothing that the other readings want is missing.
+                    return Allowed { sets, tokens: self.found };
+                }
+                self.beyond_word(*thread, language, cursor);
+                continue;
+            }
+            match self.inside(*thread) {
+                Some((text, is_free)) => {
+                    if !places.contains(&text) {
+                        places.push(text);
+                        self.shared.inside(text, program, &mut sets);
+                    }
+                    if is_free {
+                        free.push(*thread)
+                    } else {
+                        bound.push(*thread)
+                    }
+                    // Names that no class has are walked one by one.
+                    others.extend(Machine::only_names(*thread));
+                }
+                None => match thread.top {
+                    Top::Number { set, at } => {
+                        let state = self.machine.arena.number(at).state;
+                        sets.push(
+                            self.shared.vocabulary.inside_number(&program.numbers[set as usize], state),
+                        );
+                        self.machine.end_number(*thread, &mut others);
+                        crossings.push(*thread);
+                    }
+                    _ => others.push(*thread),
+                },
+            }
+        }
+        // A value's digits are a set of their own, so that the walk need not try them.
+        for thread in &others {
+            if let Top::Value { value, .. } = thread.top
+                && self.machine.loops_on_space(*thread)
+            {
+                for set in &program.value(value).numbers {
+                    if !numbers.contains(set) {
+                        numbers.push(*set);
+                        sets.push(self.shared.vocabulary.first_digits(&program.numbers[*set as usize]));
+                    }
+                }
+            }
+        }
+        for token in self.shared.vocabulary.number_crossings.iter() {
+            let bytes = self.trie.token_bytes(TokenId(*token));
+            if self.goes_on(&crossings, bytes) || self.goes_on(&others, bytes) {
+                self.found.push(*token);
+            }
+        }
+        if !places.is_empty() {
+            self.closing(&free, &bound);
+        }
+        if !others.is_empty() {
+            self.others(&others);
+        }
+        Allowed { sets, tokens: self.found }
+    }
+
+    /// The text that a reading is in the middle of, if its tokens are a shared set, and whether that text is free.
+    fn inside(&self, thread: Thread) -> Option<(Text, bool)> {
+        match thread.top {
+            Top::String { language, cursor, escape: Escape::None } => {
+                let free = cursor.hash == 0 && self.machine.program.is_free(language, cursor);
+                Some((Text::String(language, Cursor { hash: 0, ..cursor }), free))
+            }
+            Top::Key { key, escape: Escape::None } => {
+                let (object, open) = self.machine.class_key(thread.frame, key)?;
+                let any = &self.machine.program.languages[Program::ANY_TEXT as usize];
+                Some(if open {
+                    (Text::String(Program::ANY_TEXT, Cursor::start(any, false)), false)
+                } else {
+                    (Text::Key(object, key.class), false)
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The tokens that hold the end of the strings and keys that `free` and `bound` are in.
+    fn closing(&mut self, free: &[Thread], bound: &[Thread]) {
+        let trie = self.trie;
+        let mark = self.machine.arena.mark();
+        let start = self.pool.len();
+        self.machine.step_all(free, b'"', self.pool);
+        let range = (start, self.pool.len());
+        if range.1 > range.0 {
+            let mut closing = Vec::new();
+            self.after_quote(ROOT, range, &mut closing);
+            for closing in closing.iter().map(|index| &trie.closing[*index as usize]) {
+                if closing.plain || self.goes_on(free, trie.token_bytes(closing.token)) {
+                    self.found.push(closing.token.0);
+                }
+            }
+        }
+        self.reset(start, mark);
+        // What follows the quote rules most tokens out, whatever stands in front of it.
+        for thread in bound {
+            self.machine.close_text(*thread, self.pool);
+        }
+        let range = (start, self.pool.len());
+        let mut closing = Vec::new();
+        if range.1 > range.0 {
+            self.after_quote(ROOT, range, &mut closing);
+        }
+        self.reset(start, mark);
+        let closing = closing.iter().map(|index| &trie.closing[*index as usize]);
+        let mut unsure = Vec::new();
+        match bound {
+            [] => {}
+            [one] => {
+                let closing = closing.map(|closing| (closing, trie.token_bytes(closing.token)));
+                self.machine.ends(*one, closing, &mut self.found, &mut unsure);
+            }
+            // Which of them goes on after the quote decides.
+            _ => unsure.extend(closing.map(|closing| closing.token)),
+        }
+        for token in unsure {
+            if self.goes_on(bound, trie.token_bytes(token)) {
+                self.found.push(token.0);
+            }
+        }
+    }
+
+    /// Whether one of `threads` goes on with all of `bytes`.
+    fn goes_on(&mut self, threads: &[Thread], bytes: &[u8]) -> bool {
+        let (start, mark) = (self.pool.len(), self.machine.arena.mark());
+        self.pool.extend_from_slice(threads);
+        let mut range = (start, self.pool.len());
+        for byte in bytes {
+            range = self.step_range(range, *byte);
+            if range.0 == range.1 {
+                break;
+            }
+        }
+        self.reset(start, mark);
+        range.1 > range.0
+    }
+
+    /// Adds to `closing` the tokens that go on with `range` after their quote.
+    fn after_quote(&mut self, node: Node, range: Range, closing: &mut Vec<u32>) {
+        let after_quote = &self.trie.after_quote;
+        closing.extend_from_slice(after_quote.entries(node));
+        for child in after_quote.children(node) {
+            let (start, mark) = (self.pool.len(), self.machine.arena.mark());
+            let next = self.step_range(range, after_quote.byte(child));
+            if next.1 > next.0 {
+                self.after_quote(child, next, closing);
+            }
+            self.reset(start, mark);
+        }
+    }
+
+    /// The tokens in which the word of `thread` ends and something else begins.
+    fn beyond_word(&mut self, thread: Thread, language: u32, cursor: Cursor) {
+        let (start, mark) = (self.pool.len(), self.machine.arena.mark());
+        self.machine.end_part(thread.frame, self.pool);
+        let range = (start, self.pool.len());
+        let mut bytes = ByteSet::default();
+        for at in range.0..range.1 {
+            self.machine.next_bytes(self.pool[at], false, &mut bytes);
+        }
+        let firsts = bytes.ascii();
+        if !bytes.is_empty() {
+            let language = &self.machine.program.languages[language as usize];
+            let tokens = &self.trie.tokens;
+            let mut path: Vec<(Node, Cursor)> = vec![(tokens.end(ROOT), cursor)];
+            let mut node = ROOT + 1;
+            while node < tokens.end(ROOT) {
+                while path.last().is_some_and(|(end, _)| *end <= node) {
+                    path.pop();
+                }
+                let Some((_, cursor)) = path.last() else { break };
+                let end = tokens.end(node);
+                // What follows begins with some of these bytes; other tokens need no look.
+                let next = cursor.next(language, tokens.byte(node));
+                match next.filter(|_| !bytes.is_ascii() || tokens.ascii_below(node) & firsts != 0) {
+                    Some(cursor) => {
+                        if cursor.is_complete(language) {
+                            self.below(tokens, node, range);
+                        }
+                        path.push((end, cursor));
+                        node += 1;
+                    }
+                    None => node = end,
+                }
+            }
+        }
+        self.reset(start, mark);
+    }
+
+    /// All other readings: from the root of the trie, by the bytes that can come next.
+    fn others(&mut self, threads: &[Thread]) {
+        let start = self.pool.len();
+        self.pool.extend_from_slice(threads);
+        let range = (start, self.pool.len());
+        let trie = self.trie;
+        let mut bytes = ByteSet::default();
+        for thread in threads {
+            self.machine.next_bytes(*thread, true, &mut bytes);
+        }
+        if threads.iter().all(|thread| self.machine.loops_on_space(*thread)) {
+            // White space in front changes nothing: what follows it decides.
+            self.found.extend_from_slice(trie.unspaced.entries(ROOT));
+            bytes.remove_space();
+            for byte in bytes.iter() {
+                self.child(&trie.unspaced, trie.unspaced.root_child(byte), range);
+            }
+        } else {
+            for byte in bytes.iter() {
+                self.child(&trie.tokens, trie.tokens.root_child(byte), range);
+            }
+        }
+        self.pool.truncate(start);
+    }
+
+    fn child(&mut self, trie: &Trie, child: Node, range: Range) {
+        if child == ROOT {
+            return;
+        }
+        let (start, mark) = (self.pool.len(), self.machine.arena.mark());
+        let next = self.step_range(range, trie.byte(child));
+        if next.1 > next.0 {
+            if self.is_plain(trie, child, next) {
+                self.found.extend_from_slice(trie.entries_below(child));
+            } else {
+                self.found.extend_from_slice(trie.entries(child));
+                self.below(trie, child, next);
+            }
+        }
+        self.reset(start, mark);
+    }
+
+    fn below(&mut self, trie: &Trie, node: Node, range: Range) {
+        // Where much hangs below, most of it begins with bytes that cannot come.
+        if trie.end(node) - node > 12 {
+            let mut bytes = ByteSet::default();
+            for at in range.0..range.1 {
+                self.machine.next_bytes(self.pool[at], false, &mut bytes);
+            }
+            for child in trie.children(node).filter(|child| bytes.has(trie.byte(*child))) {
+                self.child(trie, child, range);
+            }
+        } else {
+            for child in trie.children(node) {
+                self.child(trie, child, range);
+            }
+        }
+    }
+
+    /// Whether all below `node` is plain text for one of the readings.
+    fn is_plain(&self, trie: &Trie, node: Node, range: Range) -> bool {
+        trie.is_plain_below(node)
+            && self.pool[range.0..range.1].iter().any(|thread| match self.inside(*thread) {
+                Some((Text::String(language, cursor), _)) => self.machine.program.is_free(language, cursor),
+                _ => false,
+            })
+    }
+
+    fn step_range(&mut self, range: Range, byte: u8) -> Range {
+        let start = self.pool.len();
+        for at in range.0..range.1 {
+            let thread = self.pool[at];
+            self.machine.step(thread, byte, self.pool);
+        }
+        (start, self.pool.len())
+    }
+
+    fn reset(&mut self, pool: usize, mark: ArenaMark) {
+        self.pool.truncate(pool);
+        self.machine.arena.reset(mark);
+    }
+}
+
+/// The tokens that go on inside a number from `state` on.
+pub(super) fn inside_number(numbers: &NumberSet, state: NumberState, trie: &Trie) -> Vec<u32> {
+    let mut found = Vec::new();
+    for byte in b"+-.0123456789Ee" {
+        number_tokens(numbers, state, trie, trie.root_child(*byte), &mut found);
+    }
+    found
+}
+
+/// The tokens that begin a number with a digit, white space in front.
+pub(super) fn first_digits(numbers: &NumberSet, trie: &TokenTrie) -> Vec<u32> {
+    let mut found = Vec::new();
+    for byte in b'0'..=b'9' {
+        let node = trie.unspaced.root_child(byte);
+        number_tokens(numbers, numbers.start(), &trie.unspaced, node, &mut found);
+    }
+    found
+}
+
+fn number_tokens(numbers: &NumberSet, state: NumberState, trie: &Trie, node: Node, found: &mut Vec<u32>) {
+    if node == ROOT {
+        return;
+    }
+    if let Some(next) = numbers.next(&state, trie.byte(node)) {
+        found.extend_from_slice(trie.entries(node));
+        for child in trie.children(node) {
+            number_tokens(numbers, next, trie, child, found);
+        }
+    }
+}
