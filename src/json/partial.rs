@@ -2,87 +2,74 @@
 
 use super::Json;
 
-/// The deepest nesting that is read.
-const MAX_DEPTH: usize = 127;
-
 impl Json {
     /// The value of a text that was cut: what is complete of it, in the arrays and objects that were open. A string
-    /// that was cut is left out; a number at the cut is taken as it stands. What is no JSON counts as cut. Nothing if
-    /// that leaves no value.
+    /// that was cut is left out; a number at the cut is taken as it stands. Nothing if that is no value.
     pub(crate) fn parse_cut(text: &str) -> Option<Self> {
-        let mut open: Vec<u8> = Vec::new();
-        let mut expected = Expected::Value;
+        let mut open: Vec<Open> = Vec::new();
         // How far the text goes that can be closed, and how.
         let mut end = 0;
         let mut closers = String::new();
         let bytes = text.as_bytes();
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
-            let takes_value = matches!(expected, Expected::Value | Expected::ValueOrEnd);
-            let takes_key = matches!(expected, Expected::Key | Expected::KeyOrEnd);
-            let mut length = 1;
-            let before = expected;
-            match byte {
-                b' ' | b'\n' | b'\r' | b'\t' => {}
-                b'{' | b'[' if takes_value && open.len() < MAX_DEPTH => {
-                    open.push(byte);
-                    expected = if byte == b'{' { Expected::KeyOrEnd } else { Expected::ValueOrEnd };
+            let is_key = matches!(open.last(), Some(Open::Object { in_value: false }));
+            let ends_value = match byte {
+                b'{' | b'[' => {
+                    open.push(if byte == b'{' { Open::Object { in_value: false } } else { Open::Array });
+                    at += 1;
+                    true
                 }
-                b'}' if matches!(expected, Expected::KeyOrEnd | Expected::Comma)
-                    && open.last() == Some(&b'{') =>
-                {
+                b'}' | b']' => {
                     open.pop();
-                    expected = Expected::Comma;
+                    at += 1;
+                    true
                 }
-                b']' if matches!(expected, Expected::ValueOrEnd | Expected::Comma)
-                    && open.last() == Some(&b'[') =>
-                {
-                    open.pop();
-                    expected = Expected::Comma;
+                b':' | b',' => {
+                    if let Some(Open::Object { in_value }) = open.last_mut() {
+                        *in_value = byte == b':';
+                    }
+                    at += 1;
+                    false
                 }
-                b',' if expected == Expected::Comma && !open.is_empty() => {
-                    expected = if open.last() == Some(&b'{') { Expected::Key } else { Expected::Value };
+                b'"' => {
+                    let Some(length) = string_length(&bytes[at..]) else { break };
+                    at += length;
+                    !is_key
                 }
-                b':' if expected == Expected::Colon => expected = Expected::Value,
-                b'"' if takes_value || takes_key => {
-                    let whole = string_length(&bytes[at..])
-                        .filter(|&length| Self::parse(&bytes[at..at + length]).is_ok());
-                    let Some(whole) = whole else { break };
-                    length = whole;
-                    expected = if takes_key { Expected::Colon } else { Expected::Comma };
+                b' ' | b'\n' | b'\r' | b'\t' => {
+                    at += 1;
+                    false
                 }
-                _ if takes_value => {
+                _ => {
                     let rest = &bytes[at..];
-                    length = rest.iter().position(|byte| b",]} \n\r\t".contains(byte)).unwrap_or(rest.len());
+                    let length = rest.iter().position(|byte| b",]} \n\r\t".contains(byte));
+                    let length = length.unwrap_or(rest.len());
                     if Self::parse(&rest[..length]).is_err() {
                         break;
                     }
-                    expected = Expected::Comma;
+                    at += length;
+                    true
                 }
-                _ => break,
-            }
-            at += length;
-            let is_blank = before == expected && byte.is_ascii_whitespace();
-            if !is_blank && matches!(expected, Expected::Comma | Expected::KeyOrEnd | Expected::ValueOrEnd) {
+            };
+            if ends_value {
                 end = at;
                 closers.clear();
-                closers.extend(open.iter().rev().map(|open| if *open == b'[' { ']' } else { '}' }));
+                closers.extend(open.iter().rev().map(|open| if *open == Open::Array { ']' } else { '}' }));
             }
         }
         Self::parse(format!("{}{closers}", &text[..end]).as_bytes()).ok()
     }
 }
 
-/// What may come next.
+/// An array or object that is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Expected {
-    Value,
-    ValueOrEnd,
-    Key,
-    KeyOrEnd,
-    Colon,
-    /// Or the end of what is open.
-    Comma,
+enum Open {
+    Array,
+    /// `in_value` behind a colon.
+    Object {
+        in_value: bool,
+    },
 }
 
 /// The length of the string that `bytes` begin with, quotes included.
@@ -122,10 +109,6 @@ mod tests {
             ("{\"a\": \"x\", \"b\": [{\"c\": \"d\"}, \"e", "{\"a\":\"x\",\"b\":[{\"c\":\"d\"}]}"),
             ("{\"a\": 1, \"b", "{\"a\":1}"),
             ("{\"a\": 1}", "{\"a\":1}"),
-            ("{\"a\": 1,2", "{\"a\":1}"),
-            ("{\"a\": 1 2", "{\"a\":1}"),
-            ("{\"a\": ]", "{}"),
-            ("{\"a\": \"\\x\", \"b\": 1", "{}"),
         ] {
             assert_eq!(Json::parse_cut(cut).map(|json| json.to_string()).as_deref(), Some(whole), "{cut}");
         }

@@ -1,6 +1,7 @@
 //! Sets of strings and of numbers, with their limits turned into faults.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::OnceLock;
 
 use super::error::{Fault, Outcome};
@@ -15,7 +16,12 @@ use crate::json::Number;
 pub(super) struct Languages {
     combined: HashMap<(Operation, Language, Language), Language>,
     patterns: HashMap<String, Language>,
+    /// The words of languages that are made of few.
+    words: HashMap<Language, Rc<[Box<str>]>>,
 }
+
+/// Up to so many words are looked up one by one.
+const FEW_WORDS: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Operation {
@@ -74,12 +80,51 @@ impl Compiler<'_> {
         if let Some(known) = self.languages.combined.get(&key) {
             return Ok(known.clone());
         }
-        let language = self.language(|limits| match operation {
+        let language = match (operation, self.few_words(a), self.few_words(b)) {
+            (Operation::And, Some(words), _) => self.some_words(a, &words, |word| b.contains(word))?,
+            (Operation::And, _, Some(words)) => self.some_words(b, &words, |word| a.contains(word))?,
+            (Operation::Without, Some(words), _) => self.some_words(a, &words, |word| !b.contains(word))?,
+            _ => self.product(operation, a, b)?,
+        };
+        self.languages.combined.insert(key, language.clone());
+        Ok(language)
+    }
+
+    fn product(&mut self, operation: Operation, a: &Language, b: &Language) -> Outcome<Language> {
+        self.language(|limits| match operation {
             Operation::And => a.and(b, limits),
             Operation::Or => a.or(b, limits),
             Operation::Without => a.without(b, limits),
-        })?;
-        self.languages.combined.insert(key, language.clone());
+        })
+    }
+
+    fn few_words(&self, language: &Language) -> Option<Rc<[Box<str>]>> {
+        self.languages.words.get(language).cloned()
+    }
+
+    /// Those of the words of `language` that are wanted.
+    fn some_words(
+        &mut self,
+        language: &Language,
+        words: &[Box<str>],
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Outcome<Language> {
+        self.spend(words.len())?;
+        let wanted: Vec<&str> = words.iter().map(|word| &**word).filter(|word| is_wanted(word)).collect();
+        if wanted.len() == words.len() { Ok(language.clone()) } else { self.words(&wanted) }
+    }
+
+    /// Just these strings.
+    pub(super) fn words(&mut self, words: &[&str]) -> Outcome<Language> {
+        if words.is_empty() {
+            return Ok(Language::never());
+        }
+        self.spend(words.iter().map(|word| word.len() / 8 + 1).sum())?;
+        let language = self.language(|limits| Language::words(words.iter().copied(), limits))?;
+        if words.len() <= FEW_WORDS {
+            let words = words.iter().map(|word| Box::from(*word)).collect();
+            self.languages.words.insert(language.clone(), words);
+        }
         Ok(language)
     }
 

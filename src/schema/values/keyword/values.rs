@@ -1,7 +1,6 @@
 //! `type`, `enum`, `const`.
 
 use super::{list, text};
-use crate::grammar::language::Language;
 use crate::grammar::number::NumberSet;
 use crate::grammar::value::ValueId;
 use crate::json::Json;
@@ -240,11 +239,6 @@ impl<'s> Compiler<'s> {
         }
         self.spend(elements.len() * elements.len() / 8)?;
         Ok(Union::of_arrays(others))
-    }
-
-    fn words(&mut self, words: &[&str]) -> Outcome<Language> {
-        self.spend(words.iter().map(|word| word.len() / 8 + 1).sum())?;
-        self.language(|limits| Language::words(words.iter().copied(), limits))
     }
 }
 
