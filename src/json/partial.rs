@@ -2,74 +2,87 @@
 
 use super::Json;
 
+/// The deepest nesting that is read.
+const MAX_DEPTH: usize = 127;
+
 impl Json {
     /// The value of a text that was cut: what is complete of it, in the arrays and objects that were open. A string
-    /// that was cut is left out; a number at the cut is taken as it stands. Nothing if that is no value.
+    /// that was cut is left out; a number at the cut is taken as it stands. What is no JSON counts as cut. Nothing if
+    /// that leaves no value.
     pub(crate) fn parse_cut(text: &str) -> Option<Self> {
-        let mut open: Vec<Open> = Vec::new();
+        let mut open: Vec<u8> = Vec::new();
+        let mut expected = Expected::Value;
         // How far the text goes that can be closed, and how.
         let mut end = 0;
         let mut closers = String::new();
         let bytes = text.as_bytes();
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
-            let is_key = matches!(open.last(), Some(Open::Object { in_value: false }));
-            let ends_value = match byte {
-                b'{' | b'[' => {
-                    open.push(if byte == b'{' { Open::Object { in_value: false } } else { Open::Array });
-                    at += 1;
-                    true
+            let takes_value = matches!(expected, Expected::Value | Expected::ValueOrEnd);
+            let takes_key = matches!(expected, Expected::Key | Expected::KeyOrEnd);
+            let mut length = 1;
+            let before = expected;
+            match byte {
+                b' ' | b'\n' | b'\r' | b'\t' => {}
+                b'{' | b'[' if takes_value && open.len() < MAX_DEPTH => {
+                    open.push(byte);
+                    expected = if byte == b'{' { Expected::KeyOrEnd } else { Expected::ValueOrEnd };
                 }
-                b'}' | b']' => {
+                b'}' if matches!(expected, Expected::KeyOrEnd | Expected::Comma)
+                    && open.last() == Some(&b'{') =>
+                {
                     open.pop();
-                    at += 1;
-                    true
+                    expected = Expected::Comma;
                 }
-                b':' | b',' => {
-                    if let Some(Open::Object { in_value }) = open.last_mut() {
-                        *in_value = byte == b':';
-                    }
-                    at += 1;
-                    false
+                b']' if matches!(expected, Expected::ValueOrEnd | Expected::Comma)
+                    && open.last() == Some(&b'[') =>
+                {
+                    open.pop();
+                    expected = Expected::Comma;
                 }
-                b'"' => {
-                    let Some(length) = string_length(&bytes[at..]) else { break };
-                    at += length;
-                    !is_key
+                b',' if expected == Expected::Comma && !open.is_empty() => {
+                    expected = if open.last() == Some(&b'{') { Expected::Key } else { Expected::Value };
                 }
-                b' ' | b'\n' | b'\r' | b'\t' => {
-                    at += 1;
-                    false
+                b':' if expected == Expected::Colon => expected = Expected::Value,
+                b'"' if takes_value || takes_key => {
+                    let whole = string_length(&bytes[at..])
+                        .filter(|&length| Self::parse(&bytes[at..at + length]).is_ok());
+                    let Some(whole) = whole else { break };
+                    length = whole;
+                    expected = if takes_key { Expected::Colon } else { Expected::Comma };
                 }
-                _ => {
+                _ if takes_value => {
                     let rest = &bytes[at..];
-                    let length = rest.iter().position(|byte| b",]} \n\r\t".contains(byte));
-                    let length = length.unwrap_or(rest.len());
+                    length = rest.iter().position(|byte| b",]} \n\r\t".contains(byte)).unwrap_or(rest.len());
                     if Self::parse(&rest[..length]).is_err() {
                         break;
                     }
-                    at += length;
-                    true
+                    expected = Expected::Comma;
                 }
-            };
-            if ends_value {
+                _ => break,
+            }
+            at += length;
+            let is_blank = before == expected && byte.is_ascii_whitespace();
+            if !is_blank && matches!(expected, Expected::Comma | Expected::KeyOrEnd | Expected::ValueOrEnd) {
                 end = at;
                 closers.clear();
-                closers.extend(open.iter().rev().map(|open| if *open == Open::Array { ']' } else { '}' }));
+                closers.extend(open.iter().rev().map(|open| if *open == b'[' { ']' } else { '}' }));
             }
         }
         Self::parse(format!("{}{closers}", &text[..end]).as_bytes()).ok()
     }
 }
 
-/// An array or object that is open.
+/// What may come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Open {
-    Array,
-    /// `in_value` behind a colon.
-    Object {
-        in_value: bool,
-    },
+enum Expected {
+    Value,
+    ValueOrEnd,
+    Key,
+    KeyOrEnd,
+    Colon,
+    /// Or the end of what is open.
+    Comma,
 }
 
 /// The length of the string that `bytes` begin with, quotes included.
@@ -109,6 +122,10 @@ mod tests {
             ("{\"a\": \"x\", \"b\": [{\"c\": \"d\"}, \"e", "{\"a\":\"x\",\"b\":[{\"c\":\"d\"}]}"),
             ("{\"a\": 1, \"b", "{\"a\":1}"),
             ("{\"a\": 1}", "{\"a\":1}"),
+            ("{\"a\": 1,2", "{\"a\":1}"),
+            ("{\"a\": 1 2", "{\"a\":1}"),
+            ("{\"a\": ]", "{}"),
+            ("{\"a\": \"\\x\", \"b\": 1", "{}"),
         ] {
             assert_eq!(Json::parse_cut(cut).map(|json| json.to_string()).as_deref(), Some(whole), "{cut}");
         }

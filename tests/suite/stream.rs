@@ -254,11 +254,11 @@ fn gather_responses(chunks: &[Chunk]) -> Value {
 fn what_came(arguments: &str) -> Value {
     let ends = arguments.char_indices().map(|(at, _)| at).chain([arguments.len()]);
     let closed = |end: usize| {
-        // A number that was cut is no value; its first digits are none either.
-        let is_number = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
+        // The beginning of a number or of a word is no value.
+        let is_scalar = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
         let is_inside = end > 0
-            && arguments.as_bytes().get(end).is_some_and(|byte| is_number(*byte))
-            && is_number(arguments.as_bytes()[end - 1]);
+            && is_scalar(arguments.as_bytes()[end - 1])
+            && arguments.as_bytes().get(end).is_some_and(|byte| !b",]} \n\r\t".contains(byte));
         let mut closers = Vec::new();
         let (mut in_string, mut escaped) = (false, false);
         for byte in arguments[..end].bytes() {
