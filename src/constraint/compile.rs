@@ -39,6 +39,8 @@ pub enum ConstraintError {
     Tool(String),
     /// A call is required, and there is no tool.
     NoTool,
+    /// No text matches the regular expression.
+    NoText,
 }
 
 impl ConstraintError {
@@ -49,7 +51,7 @@ impl ConstraintError {
             Self::Schema { error, .. } => {
                 matches!(error.kind, SchemaErrorKind::Unsupported | SchemaErrorKind::Limit)
             }
-            Self::Language(LanguageError::Syntax { .. }) => false,
+            Self::Language(LanguageError::Syntax { .. }) | Self::NoText => false,
             Self::Language(_) | Self::Grammar(_) | Self::Tool(_) | Self::NoTool => true,
         }
     }
@@ -64,6 +66,7 @@ impl fmt::Display for ConstraintError {
             Self::Grammar(error) => error.fmt(f),
             Self::Tool(tool) => write!(f, "tool {tool} cannot be called: nothing satisfies its parameters"),
             Self::NoTool => f.write_str("a call is required, but there is no tool"),
+            Self::NoText => f.write_str("no text matches the regular expression"),
         }
     }
 }
@@ -112,7 +115,11 @@ impl Constraint {
                 Ok(compiler.compile_rules(&after_reasoning(Expr::Json(root)), &values, layout)?)
             }
             Self::Regex(regex) => {
-                let word = Expr::Word(Language::whole(regex, &Limits::default())?);
+                let language = Language::whole(regex, &Limits::default())?;
+                if language.is_empty() {
+                    return Err(ConstraintError::NoText);
+                }
+                let word = Expr::Word(language);
                 let grammar = if reasons { after_reasoning(word) } else { Grammar { rules: vec![word] } };
                 Ok(compiler.compile_rules(&grammar, &Values::new(), layout)?)
             }

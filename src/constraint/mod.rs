@@ -1,8 +1,12 @@
 //! What an answer has to look like, so that constrained decoding can enforce it.
 
 mod compile;
+#[cfg(feature = "validate")]
+mod validate;
 
 pub use compile::ConstraintError;
+#[cfg(feature = "validate")]
+pub use validate::{InvalidSchema, Validator, Violation};
 
 use crate::conversation::{Conversation, ParallelToolCalls, ResponseFormat, Tool, ToolChoice};
 use crate::json::{Json, Object, Style};

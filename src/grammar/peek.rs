@@ -7,10 +7,13 @@ use crate::grammar::language::Classifier;
 use crate::grammar::layout::Whitespace;
 use crate::grammar::machine::{LITERALS, Machine, Thread, Top};
 use crate::grammar::rules::Edge;
-use crate::grammar::string::{Body, Escape, Place, body, hash_byte};
+use crate::grammar::string::{Body, Cursor, Escape, Place, body};
 use crate::grammar::trie::Closing;
 use crate::grammar::value::ValueId;
 use crate::token::TokenId;
+
+/// The hash of a text that is like no other.
+const UNLIKE_ANY: u64 = 0x5EED_0FA1_10DD_5EED;
 
 impl Machine<'_> {
     /// Whether white space can stand here and leaves the reading as it is.
@@ -102,7 +105,11 @@ impl Machine<'_> {
     /// Adds what follows the text that `thread` is in, as if the text were complete, to `out`.
     pub(super) fn close_text(&mut self, thread: Thread, out: &mut Vec<Thread>) {
         match thread.top {
-            Top::String { cursor, .. } => self.finish(thread.frame, hash_byte(cursor.hash, b's'), out),
+            // If somebody compares the string with others, one that is like none of them.
+            Top::String { cursor: Cursor { hash: 1.., .. }, .. } => {
+                self.finish(thread.frame, UNLIKE_ANY, out)
+            }
+            Top::String { .. } => self.finish(thread.frame, 0, out),
             Top::Key { .. } => {
                 // What a known name brings is not asked here: names are walked one by one.
                 let Kind::Object { object, .. } = self.arena.frame(thread.frame).kind else { return };
@@ -146,7 +153,9 @@ impl Machine<'_> {
                 // The bytes with which known names go on: a key that goes on with another is none of them.
                 let mut names = ByteSet::default();
                 keys.next_bytes(key, &mut names);
-                let any = simple && keys.shape.open && keys.others == 0 && escape == Escape::None;
+                // Half a character goes on with few texts.
+                let whole = keys.shape.classifier.as_ref().is_some_and(|all| all.start() == key.class);
+                let any = simple && whole && keys.shape.open && keys.others == 0 && escape == Escape::None;
                 for (closing, bytes) in closing {
                     let before = &bytes[..closing.before as usize];
                     if any && closing.plain && before.first().is_some_and(|first| !names.has(*first)) {

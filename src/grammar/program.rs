@@ -165,7 +165,7 @@ impl Program {
 
     /// Whether any text may come from here that has the right number of characters.
     pub(super) fn is_any_text(&self, language: u32, cursor: Cursor) -> bool {
-        self.free_states[language as usize] == cursor.state
+        cursor.state != Language::DEAD && self.free_states[language as usize] == cursor.state
     }
 
     /// The most characters that are needed from anywhere to the end of a word.

@@ -19,6 +19,8 @@ use crate::model::{PROFILES, Profile};
 
 mod call_id;
 pub mod chat;
+#[cfg(feature = "validate")]
+mod checks;
 mod custom_input;
 mod error;
 mod images;
@@ -34,6 +36,8 @@ mod tools;
 mod warning;
 pub mod wire;
 
+#[cfg(feature = "validate")]
+pub use checks::SchemaWarning;
 pub use error::{ErrorKind, RequestError};
 pub use sampling::Sampling;
 pub use sink::{Chunk, EventSink};

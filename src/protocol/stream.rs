@@ -2,12 +2,16 @@
 
 use std::fmt::Write;
 
+#[cfg(feature = "validate")]
+use crate::constraint::Validator;
 use crate::json::{Json, Number, write_string};
 use crate::output::{Event, Finish, OutputWarning, Parser, Plan, StopReason};
 use crate::token::{Special, TokenId};
 use crate::tokenizer::{Detokenizer, Piece, Tokenizer};
 
 use super::call_id::call_id;
+#[cfg(feature = "validate")]
+use super::checks::{Checks, SchemaWarning};
 use super::sink::EventSink;
 use super::{Api, Dialect, Lowered, chat, messages, responses};
 
@@ -94,7 +98,15 @@ pub struct Stream {
     started: bool,
     /// Whether the last event was sent.
     closed: bool,
-    warnings: Vec<OutputWarning>,
+    warnings: Warnings,
+}
+
+/// What was wrong with the output.
+#[derive(Debug, Clone, Default)]
+struct Warnings {
+    of_output: Vec<OutputWarning>,
+    #[cfg(feature = "validate")]
+    checks: Option<Checks>,
 }
 
 #[derive(Debug, Clone)]
@@ -159,7 +171,7 @@ impl Lowered {
             comes_as_text: false,
             started: false,
             closed: false,
-            warnings: Vec::new(),
+            warnings: Warnings::default(),
         }
     }
 }
@@ -351,7 +363,24 @@ impl Stream {
     /// What was wrong with the output so far.
     #[must_use]
     pub fn warnings(&self) -> &[OutputWarning] {
-        &self.warnings
+        &self.warnings.of_output
+    }
+
+    /// Validates each call when it is complete, and the answer when the output has ended by itself, for outputs that
+    /// no mask keeps to their schemas. Call it before the output begins. The response stays as it is; what is wrong
+    /// with it is in [`schema_warnings`](Self::schema_warnings). A call's arguments, and an answer that has a schema,
+    /// are held for it as they come.
+    #[cfg(feature = "validate")]
+    pub fn validate(&mut self, validator: Validator) {
+        self.warnings.checks = Some(Checks::new(validator));
+    }
+
+    /// Where the answer and the calls so far do not follow their schemas. Empty unless they are
+    /// [validated](Self::validate).
+    #[cfg(feature = "validate")]
+    #[must_use]
+    pub fn schema_warnings(&self) -> &[SchemaWarning] {
+        self.warnings.checks.as_ref().map_or(&[], |checks| &checks.warnings)
     }
 
     /// Tokens used so far.
@@ -367,15 +396,19 @@ fn pass(
     writer: &mut Writer,
     logprobs: &mut Logprobs,
     usage: Usage,
-    warnings: &mut Vec<OutputWarning>,
+    warnings: &mut Warnings,
     out: &mut EventSink<'_>,
 ) {
+    #[cfg(feature = "validate")]
+    if let Some(checks) = &mut warnings.checks {
+        checks.event(&event);
+    }
     let entries = match event {
         Event::Reasoning { text, at } | Event::Content { text, at } if !logprobs.waiting.is_empty() => {
             logprobs.take(at, at + text.len() as u64)
         }
         Event::Warning(warning) => {
-            warnings.push(warning);
+            warnings.of_output.push(warning);
             return;
         }
         _ => Vec::new(),

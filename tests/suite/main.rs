@@ -13,8 +13,11 @@ mod golden;
 mod hostile;
 mod injection;
 mod lenient;
+mod mask_walks;
 mod masks;
 mod output;
 mod stream;
 mod tokenizer;
 mod tool_masks;
+#[cfg(feature = "validate")]
+mod validate;

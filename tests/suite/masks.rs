@@ -19,12 +19,12 @@ pub(crate) static SETUP: LazyLock<Setup> = LazyLock::new(|| {
     Setup { compiler: Compiler::new(&tokenizer), tokenizer }
 });
 
-fn compile(schema: &Json, layout: Layout) -> Arc<Compiled> {
+pub(crate) fn compile(schema: &Json, layout: Layout) -> Arc<Compiled> {
     let constraint = Constraint::Json { schema: Some(schema.clone()) };
     constraint.compile(Start::Content, PROFILES[1], &SETUP.compiler, layout).unwrap()
 }
 
-fn cases() -> Vec<Json> {
+pub(crate) fn cases() -> Vec<Json> {
     let text = include_str!("../../fixtures/grammar/schemas.json");
     Json::parse(text.as_bytes()).unwrap().as_array().unwrap().to_vec()
 }
@@ -51,7 +51,7 @@ pub(crate) fn accepts(compiled: &Arc<Compiled>, tokens: &[TokenId]) -> bool {
 }
 
 /// One token for each byte: the first 256 tokens are the bytes.
-fn bytes(text: &str) -> Vec<TokenId> {
+pub(crate) fn bytes(text: &str) -> Vec<TokenId> {
     let single = |byte: u8| {
         (3..259).map(TokenId).find(|id| SETUP.tokenizer.token_bytes(*id) == Some(&[byte])).unwrap()
     };

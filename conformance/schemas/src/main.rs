@@ -2,13 +2,15 @@
 //!
 //! `cargo run --release -- [N] [schemas.jsonl]` generates N schemas from a fixed seed; with a file of JSON lines
 //! (each a schema, or an object with a member `schema`) its schemas are compared as they are, and damaged ones as
-//! well. `--schema JSON` shows both sides for one schema, `--pattern N` compares N random regular expressions, and
-//! `--fixtures FOLDER` writes the official verdicts into the fixtures of the package.
+//! well. `--schema JSON` shows both sides for one schema, `--pattern N` compares N random regular expressions,
+//! `--languages N` what N of them and the formats accept, and `--fixtures FOLDER` writes the official verdicts into
+//! the fixtures of the package.
 
 mod compare;
 mod dice;
 mod fixtures;
 mod generate;
+mod languages;
 mod oracle;
 mod patterns;
 
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
             };
         }
         ["--pattern", count] => return patterns_alone(count.parse().unwrap_or(10_000)),
+        ["--languages", count] => return languages_alone(count.parse().unwrap_or(10_000)),
         _ => {}
     }
     let count = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(20_000);
@@ -73,6 +76,16 @@ fn main() -> ExitCode {
         totals.add(&schema);
     }
     totals.print()
+}
+
+fn languages_alone(count: usize) -> ExitCode {
+    let mut dice = Dice::new(SEED);
+    let mut totals = languages::Totals::default();
+    for _ in 0..count {
+        totals.pattern(&mut dice);
+    }
+    totals.formats(count / 10, &mut dice);
+    if totals.print() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn patterns_alone(count: usize) -> ExitCode {

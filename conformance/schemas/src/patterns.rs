@@ -104,3 +104,34 @@ pub fn random(dice: &mut Dice) -> String {
         .map(|_| if dice.once_in(12) { *dice.pick(&ODD) } else { *dice.pick(&PIECES) })
         .collect()
 }
+
+/// A text of the stuff that patterns ask for.
+pub fn text(dice: &mut Dice) -> String {
+    const PARTS: [&str; 24] = [
+        "a",
+        "b",
+        "0",
+        "1",
+        "-",
+        "_",
+        "/",
+        " ",
+        ".",
+        "A",
+        "Z",
+        "\n",
+        "\r",
+        "\u{2028}",
+        "\u{feff}",
+        "ü",
+        "é",
+        "١",
+        "日",
+        "x-",
+        "abc",
+        "2026-01-31",
+        "https://",
+        "aa",
+    ];
+    (0..dice.below(7)).map(|_| *dice.pick(&PARTS)).collect()
+}

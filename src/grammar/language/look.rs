@@ -198,7 +198,8 @@ impl Machine<'_> {
         (0..self.classes).for_each(|class| table.set(matched, class, matched));
         let mut known: Map<State, u32> = Map::default();
         let mut states = Vec::new();
-        let mut work = limits.max_cells;
+        // A step of the search costs about as much as several cells of a table.
+        let mut work = limits.max_cells / 8;
         let first = self.state(None, 0, &mut work)?;
         table.start = self.number(first, &mut table, &mut known, &mut states, limits)?;
         let mut at = 0;
@@ -343,7 +344,7 @@ impl Machine<'_> {
         let mut seen: BTreeSet<(u32, bool, BTreeSet<Duty>)> = BTreeSet::new();
         let mut stack = vec![(from.node, from.at_end, from.duties)];
         while let Some((node, at_end, mut duties)) = stack.pop() {
-            *work = work.checked_sub(1 + duties.len()).ok_or(LanguageError::TooLarge)?;
+            *work = work.checked_sub(weight(&duties)).ok_or(LanguageError::TooLarge)?;
             if !seen.insert((node, at_end, duties.clone())) {
                 continue;
             }
@@ -376,6 +377,12 @@ impl Machine<'_> {
         }
         Ok(false)
     }
+}
+
+/// How much it takes to copy and compare duties.
+fn weight(duties: &BTreeSet<Duty>) -> usize {
+    let threads = duties.iter().flat_map(|duty| &duty.threads);
+    1 + duties.len() + threads.map(|thread| weight(&thread.duties)).sum::<usize>()
 }
 
 /// Adds what a look-ahead comes to; whether it can still be met.

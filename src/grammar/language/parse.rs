@@ -1,8 +1,8 @@
 //! Reading patterns: ECMA-262 as crate `jsonschema` reads it, and the syntax of crate `regex`.
 //!
-//! Crate `jsonschema` gives patterns without look-around to crate `regex`, after making `\d`, `\w` and `\s` those of
-//! ECMA-262, and others to crate `fancy-regex` as they are. Both take more than ECMA-262 does, and `.` and `\b` are
-//! theirs in any case. Names of groups and references to them are not checked here.
+//! Crate `jsonschema` applies patterns with crate `fancy-regex`. In those without look-around it makes `\d`, `\w` and
+//! `\s` those of ECMA-262 before; in others they are those of Unicode, and `.` and `\b` always are. The crate takes more
+//! than ECMA-262 does. Names of groups and references to them are not checked here.
 
 use super::chars::Chars;
 use super::expr::{Expr, Parsed};
@@ -255,11 +255,15 @@ impl Parser {
             };
             self.at += 1;
             self.skip();
-            self.eat("?");
-            if self.looks && self.peek() == Some('+') {
+            // Crate `fancy-regex`, which applies patterns, knows quantifiers that give nothing back.
+            if !self.eat("?") && self.dialect == Dialect::Pattern && self.peek() == Some('+') {
                 return Err(self.unsupported("possessive quantifiers"));
             }
             expr = Expr::Repeat { inner: Box::new(expr), min, max };
+            // It takes the counts of a quantifier of a quantifier for text.
+            if self.dialect == Dialect::Pattern && self.peek() == Some('{') {
+                return Ok(expr);
+            }
         }
     }
 

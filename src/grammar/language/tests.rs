@@ -48,6 +48,7 @@ fn patterns_are_read_as_their_users_read_them() {
         (r"^[]a]$", &["]", "a"], &[""]),
         (r"^[^]$", &["a", "\n"], &["", "ab"]),
         (r"a{,2}", &["a{,2}"], &["aa"]),
+        (r"^a{1,2}{2}$", &["aa{2}"], &["aaaa"]),
         (r"^\u{1F600}\uD83D\uDE00\x41\cJ$", &["😀😀A\n"], &["😀A\n"]),
         (r"^(?<year>[0-9]{4})$", &["2026"], &["20265"]),
         (r"^\p{Lu}\P{Script=Greek}$", &["Äx", "Ωx"], &["äx", "Äω"]),
@@ -64,7 +65,7 @@ fn patterns_are_read_as_their_users_read_them() {
         words.iter().for_each(|word| assert!(language.contains(word), "{text} on {word:?}"));
         others.iter().for_each(|word| assert!(!language.contains(word), "{text} on {word:?}"));
     }
-    for text in [r"(a)\1", r"(?>a)b", r"\k<a>", "(?(1)a|b)", r"(?<=a(?=b))"] {
+    for text in [r"(a)\1", r"(?>a)b", r"\k<a>", "(?(1)a|b)", r"(?<=a(?=b))", "a++"] {
         let result = Language::pattern(text, &Limits::default());
         assert!(matches!(result, Err(LanguageError::Unsupported { .. })), "{text}: {result:?}");
     }
