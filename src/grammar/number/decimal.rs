@@ -99,10 +99,15 @@ impl Decimal {
     /// exact value.
     pub(super) fn of_double(double: f64) -> Self {
         #[allow(clippy::cast_possible_truncation)]
-        if double.abs() >= EXACT && double.abs() < 1e37 {
+        if double.abs() >= EXACT && Self::is_exact(double) {
             return Self::new(double as i128, 0);
         }
         Self::shortest(double)
+    }
+
+    /// Whether the whole value of a large double has room here.
+    pub(super) const fn is_exact(double: f64) -> bool {
+        double.abs() < 1e37
     }
 
     fn shortest(double: f64) -> Self {

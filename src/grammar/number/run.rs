@@ -271,11 +271,16 @@ impl NumberSet {
     }
 
     /// Whether a number whose literal is not a plain integer is also a member as readers see it: large ones are
-    /// rounded, which matters if more than bounds does.
+    /// rounded, which matters if more than bounds does. The steps of the largest are not known exactly: none is a member
+    /// where steps other than 1 matter.
     pub(super) fn is_seen(&self, number: Decimal) -> bool {
-        !self.is_fine()
-            || number.abs() <= Decimal::EXACT
-            || self.contains(&Decimal::of_double(number.to_double()))
+        if !self.is_fine() || number.abs() <= Decimal::EXACT {
+            return true;
+        }
+        let double = number.to_double();
+        let has_steps =
+            self.multiple_of.is_some_and(|step| step != Decimal::ONE) || !self.not_multiple_of.is_empty();
+        (!has_steps || Decimal::is_exact(double)) && self.contains(&Decimal::of_double(double))
     }
 
     /// The largest plain integer: one of 64 bits if more than bounds matters, because others are rounded.
