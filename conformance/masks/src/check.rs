@@ -165,6 +165,10 @@ impl Check<'_> {
                     known.extend(self.walked(&text, &validator));
                 }
                 Walk::Unfinished => self.totals.count("walks not finished"),
+                // What is left to choose is not looked at far enough where keys or items must differ.
+                Walk::DeadEnd(_) if must_differ(schema) => {
+                    self.totals.count("walks that ran out of different keys or items (known)");
+                }
                 Walk::DeadEnd(text) => {
                     self.totals.finding("dead end", || format!("schema {schema}\nafter  {text}"));
                 }
@@ -230,6 +234,17 @@ impl Check<'_> {
         *self.totals.refused.entry(why).or_default() += 1;
     }
 
+    /// Whether the tokens are accepted where no format is asked for.
+    fn is_for_a_format(&mut self, tokens: &[deepseek_codec::token::TokenId]) -> bool {
+        let mut schema = self.job.schema.clone();
+        without_formats(&mut schema);
+        schema != self.job.schema
+            && self
+                .masks
+                .compile(&schema)
+                .is_ok_and(|compiled| self.masks.verdict(&compiled, tokens, self.dice) == Verdict::Accepted)
+    }
+
     fn compare(
         &mut self,
         instance: &Value,
@@ -257,6 +272,9 @@ impl Check<'_> {
             (Verdict::Rejected, true) if instances::has_long_number(instance) => {
                 self.totals.count("valid, rejected for numbers beyond what doubles hold exactly");
             }
+            (Verdict::Rejected, true) if self.is_for_a_format(&tokens) => {
+                self.totals.count("valid, rejected by a format that masks have only in part");
+            }
             (Verdict::Rejected, true) => {
                 self.totals.finding("valid, but rejected", || {
                     format!("{}written: {text}", shrunk(masks, schema, instance, Shows::Incomplete))
@@ -266,6 +284,26 @@ impl Check<'_> {
                 self.totals.finding("mask and accept differ", || format!("schema {schema}\ntext   {text}"));
             }
         }
+    }
+}
+
+/// Whether a schema has keys or items that must differ from each other and may be few.
+fn must_differ(schema: &Value) -> bool {
+    let schema = schema.to_string();
+    ["\"uniqueItems\":true", "\"propertyNames\":", "\"patternProperties\":"]
+        .iter()
+        .any(|keyword| schema.contains(keyword))
+}
+
+/// Removes the keyword `format`, wherever it stands.
+fn without_formats(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            members.shift_remove("format");
+            members.values_mut().for_each(without_formats);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_formats),
+        _ => {}
     }
 }
 

@@ -74,7 +74,7 @@ impl NumberSet {
         };
         match state.phase {
             Phase::Start => !self.is_empty(),
-            Phase::Minus => self.has_negative || self.contains(&Decimal::ZERO),
+            Phase::Minus => self.has_negative || !self.is_plain && self.contains(&Decimal::ZERO),
             Phase::Zero => !is_integer && side.has_leading_zeros(0),
             Phase::Digit | Phase::Digits => {
                 side.has_more_digits(head)

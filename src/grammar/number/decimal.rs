@@ -42,6 +42,8 @@ impl Decimal {
     pub const MAX: Self = Self { mantissa: 17_976_931_348_623_157, exponent: 292 };
     /// From here on not every integer is a double.
     pub(super) const EXACT: Self = Self { mantissa: 9_007_199_254_740_992, exponent: 0 };
+    /// The same.
+    pub(super) const EXACT_INTEGER: u128 = 9_007_199_254_740_992;
     /// One.
     pub const ONE: Self = Self { mantissa: 1, exponent: 0 };
 

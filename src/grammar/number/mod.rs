@@ -58,6 +58,8 @@ pub struct NumberSet {
     excluded: Vec<Decimal>,
     /// Whether literals are digits only, without a point or an exponent.
     is_plain: bool,
+    /// Whether a step was no integer, though the common multiple may be one: readers take the number for a double then.
+    has_fractions: bool,
     /// Whether there are positive, or negative, literals; zero not counted.
     has_positive: bool,
     has_negative: bool,
@@ -124,7 +126,7 @@ impl NumberSet {
         if step == Decimal::ZERO {
             return Self::one(step);
         }
-        Self { multiple_of: Some(step.abs()), ..Self::any() }.settled()
+        Self { multiple_of: Some(step.abs()), has_fractions: !step.is_integer(), ..Self::any() }.settled()
     }
 
     /// The numbers that are not multiples of a number, whatever its sign.
@@ -133,7 +135,7 @@ impl NumberSet {
         if step == Decimal::ZERO {
             return Self::all_but(step);
         }
-        Self { not_multiple_of: vec![step.abs()], ..Self::any() }.settled()
+        Self { not_multiple_of: vec![step.abs()], has_fractions: !step.is_integer(), ..Self::any() }.settled()
     }
 
     fn between(low: Decimal, high: Decimal) -> Self {
@@ -144,6 +146,7 @@ impl NumberSet {
             not_multiple_of: Vec::new(),
             excluded: Vec::new(),
             is_plain: false,
+            has_fractions: false,
             has_positive: true,
             has_negative: true,
         };
@@ -179,6 +182,7 @@ impl NumberSet {
             not_multiple_of: union(&self.not_multiple_of, &other.not_multiple_of),
             excluded: union(&self.excluded, &other.excluded),
             is_plain: self.is_plain || other.is_plain,
+            has_fractions: self.has_fractions || other.has_fractions,
             has_positive: true,
             has_negative: true,
         };
@@ -192,12 +196,13 @@ impl NumberSet {
     #[must_use]
     pub fn not(&self) -> Vec<Self> {
         let range = Self::between(self.low, self.high);
+        let stepped = Self { has_fractions: self.has_fractions, ..range.clone() };
         let mut sets = vec![Self::below(self.low), Self::above(self.high)];
         if let Some(step) = self.multiple_of {
-            sets.push(Self { not_multiple_of: vec![step], ..range.clone() }.settled());
+            sets.push(Self { not_multiple_of: vec![step], ..stepped.clone() }.settled());
         }
         for &step in &self.not_multiple_of {
-            sets.push(Self { multiple_of: Some(step), ..range.clone() }.settled());
+            sets.push(Self { multiple_of: Some(step), ..stepped.clone() }.settled());
         }
         sets.extend(
             self.excluded.iter().filter(|number| range.contains(number)).map(|&number| Self::one(number)),

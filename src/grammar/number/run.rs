@@ -93,6 +93,8 @@ impl NumberSet {
                 next.is_negative = true;
                 Phase::Minus
             }
+            // Readers take -0 for a double, which is no integer where these are told by their form.
+            (Phase::Minus, b'0') if self.is_plain => return None,
             (Phase::Start | Phase::Minus, b'0') => Phase::Zero,
             (Phase::Start | Phase::Minus, b'1'..=b'9') => Phase::Digit,
             (Phase::Digit | Phase::Digits, b'0'..=b'9') => Phase::Digits,
@@ -283,8 +285,12 @@ impl NumberSet {
         (!has_steps || Decimal::is_exact(double)) && self.contains(&Decimal::of_double(double))
     }
 
-    /// The largest plain integer: one of 64 bits if more than bounds matters, because others are rounded.
+    /// The largest plain integer: one of 64 bits if more than bounds matters, because others are rounded; a double if
+    /// steps that are no integers matter, because these are compared as doubles.
     pub(super) fn largest_integer(&self, is_negative: bool) -> u128 {
+        if self.has_fractions {
+            return Decimal::EXACT_INTEGER;
+        }
         match (self.is_fine(), is_negative) {
             (false, _) => 10u128.pow(MOST_INTEGER_DIGITS) - 1,
             (true, false) => u64::MAX.into(),
