@@ -171,13 +171,7 @@ fn after_reasoning(answer: Expr) -> Grammar {
 
 /// The rules of `dsml.gram`, with the rule `first` in front.
 fn dsml(first: &str, calls: Expr, markup: &Dsml) -> Grammar {
-    let text = |text: &str| Expr::Text(text.to_owned());
-    let holes = HashMap::from([
-        ("calls", calls),
-        ("block", text(markup.block)),
-        ("invoke", text(markup.invoke)),
-        ("parameter", text(markup.parameter)),
-    ]);
+    let holes = HashMap::from([("calls", calls), ("block", Expr::Text(markup.block.to_owned()))]);
     let source = format!("turn = {first}\n{DSML_GRAMMAR}");
     match Grammar::parse(&source, &holes, &Limits::default()) {
         Ok(grammar) => grammar,

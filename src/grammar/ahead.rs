@@ -72,8 +72,7 @@ impl Matcher {
     /// The byte that must come after `now`, if there is only one and no special token; `next` is then what follows.
     fn only_byte(&mut self, now: &[Thread], next: &mut Vec<Thread>) -> Option<u8> {
         let mut bytes = ByteSet::default();
-        let (mut machine, specials) = self.machine_and_specials();
-        let mark = machine.arena.mark();
+        let (mut machine, specials) = self.machine();
         for thread in now {
             machine.next_bytes(*thread, false, &mut bytes);
         }
@@ -86,14 +85,13 @@ impl Matcher {
         }
         let mut only = None;
         for byte in bytes.iter() {
-            let kept = machine.arena.mark();
+            let mark = machine.arena.mark();
             next.clear();
             machine.step_all(now, byte, next);
+            machine.arena.reset(mark);
             if !next.is_empty() && only.replace(byte).is_some() {
-                machine.arena.reset(mark);
                 return None;
             }
-            machine.arena.reset(kept);
         }
         next.clear();
         machine.step_all(now, only?, next);

@@ -1,22 +1,14 @@
 //! Which tokens go on inside a text that is a word of a language, or a key that is told by a classifier.
 
 use crate::grammar::language::{Classifier, Language};
-use crate::grammar::string::{Body, Escape, Place, body};
+use crate::grammar::string::{Body, Escape, Form, Place};
 use crate::grammar::trie::{Node, PLAIN_ASCII, ROOT, TokenTrie, Utf8};
-
-/// How a text is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Form {
-    /// As the body of a JSON string.
-    String,
-    /// As it is.
-    Word,
-}
 
 /// An automaton over bytes; its state 0 is dead.
 pub(super) trait Automaton {
     fn next(&self, state: u32, byte: u8) -> u32;
     fn states(&self) -> usize;
+    fn is_accepting(&self, state: u32) -> bool;
 }
 
 impl Automaton for Language {
@@ -26,6 +18,10 @@ impl Automaton for Language {
 
     fn states(&self) -> usize {
         self.states()
+    }
+
+    fn is_accepting(&self, state: u32) -> bool {
+        self.is_accepting(state)
     }
 }
 
@@ -37,52 +33,24 @@ impl Automaton for Classifier {
     fn states(&self) -> usize {
         self.states()
     }
+
+    fn is_accepting(&self, state: u32) -> bool {
+        self.label(state).is_some()
+    }
 }
 
-/// A place in a key of a further class.
+/// A place in a text of which the automaton's state decides all.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ClassPlace(pub(super) u32);
+pub(super) struct State(pub(super) u32);
 
-impl Place<Classifier> for ClassPlace {
-    fn next(self, classifier: &Classifier, byte: u8) -> Option<Self> {
-        let state = classifier.next(self.0, byte);
-        (state != Classifier::DEAD).then_some(Self(state))
+impl<A: Automaton> Place<A> for State {
+    fn next(self, automaton: &A, byte: u8) -> Option<Self> {
+        let state = automaton.next(self.0, byte);
+        (state != 0).then_some(Self(state))
     }
 
-    fn is_complete(self, classifier: &Classifier) -> bool {
-        classifier.label(self.0).is_some()
-    }
-}
-
-/// A place in a word of a language whose characters nobody counts.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Uncounted(pub(super) u32);
-
-impl Place<Language> for Uncounted {
-    fn next(self, language: &Language, byte: u8) -> Option<Self> {
-        let state = language.next(self.0, byte);
-        (state != Language::DEAD).then_some(Self(state))
-    }
-
-    fn is_complete(self, language: &Language) -> bool {
-        language.is_accepting(self.0)
-    }
-}
-
-impl Looping<Language> for Uncounted {
-    fn state(self) -> u32 {
-        self.0
-    }
-}
-
-/// A place of which the state decides all.
-pub(super) trait Looping<A>: Place<A> {
-    fn state(self) -> u32;
-}
-
-impl Looping<Classifier> for ClassPlace {
-    fn state(self) -> u32 {
-        self.0
+    fn is_complete(self, automaton: &A) -> bool {
+        automaton.is_accepting(self.0)
     }
 }
 
@@ -272,13 +240,13 @@ impl Class {
 }
 
 /// The tokens that go on inside a text from `place` on.
-pub(super) fn inside<A: Automaton, P: Looping<A>>(of: &A, place: P, form: Form, trie: &TokenTrie) -> Inside {
+pub(super) fn inside<A: Automaton>(of: &A, place: State, form: Form, trie: &TokenTrie) -> Inside {
     let tokens = &trie.tokens;
     let mut found = Vec::new();
     let mut loops: Vec<Option<Loop>> = vec![None; of.states()];
     let plain = if form == Form::String { PLAIN_ASCII } else { u128::MAX };
     // What only loops where the text is now is a set of its own.
-    let at = *loops[place.state() as usize].get_or_insert_with(|| Loop::at(of, place.state()));
+    let at = *loops[place.0 as usize].get_or_insert_with(|| Loop::at(of, place.0));
     let class = Class { ascii: at.ascii & plain, leads: at.leads };
     let class = (class.ascii != 0).then_some(class);
     let start = Step { end: tokens.end(ROOT), place, escape: Escape::None, in_class: class.is_some() };
@@ -295,17 +263,14 @@ pub(super) fn inside<A: Automaton, P: Looping<A>>(of: &A, place: P, form: Form, 
             node = end;
             continue;
         }
-        let next = match form {
-            Form::String => body(of, step.place, step.escape, byte),
-            Form::Word => step.place.next(of, byte).map_or(Body::Dead, |place| Body::On(place, Escape::None)),
-        };
+        let next = form.step(of, step.place, step.escape, byte);
         let Body::On(place, escape) = next else {
             node = end;
             continue;
         };
         if !in_class {
             if escape == Escape::None && end - node > WORTH_ASKING {
-                let state = place.state();
+                let state = place.0;
                 let at = *loops[state as usize].get_or_insert_with(|| Loop::at(of, state));
                 if at.ascii != 0 && tokens.is_text_below(node, at.ascii & plain, at.leads) {
                     found.extend_from_slice(tokens.entries_below(node));
@@ -325,9 +290,9 @@ pub(super) fn inside<A: Automaton, P: Looping<A>>(of: &A, place: P, form: Form, 
 
 /// A node on the way down.
 #[derive(Debug, Clone, Copy)]
-struct Step<P> {
+struct Step {
     end: Node,
-    place: P,
+    place: State,
     escape: Escape,
     /// Whether all on the way is made of the class's characters.
     in_class: bool,

@@ -69,6 +69,15 @@ impl Thread {
     }
 }
 
+/// A key that an object gets.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Added {
+    /// One of the known names, by its place among them.
+    Name(u32),
+    /// A key of a further class.
+    Other { class: usize, hash: u64 },
+}
+
 /// A program with the frames that it works on.
 pub(super) struct Machine<'m> {
     pub(super) program: &'m Program,
@@ -399,7 +408,22 @@ impl Machine<'_> {
     }
 
     /// A key is complete: the readings of its value.
-    pub(super) fn end_key(&mut self, frame: u32, key: Key, out: &mut Vec<Thread>) {
+    fn end_key(&mut self, frame: u32, key: Key, out: &mut Vec<Thread>) {
+        let Kind::Object { object, .. } = self.arena.frame(frame).kind else { return };
+        let shape = &self.program.objects[object as usize];
+        let class = || shape.classifier.as_ref().and_then(|classifier| classifier.label(key.class));
+        let added = match exact(shape, key) {
+            Some(name) => Added::Name(name),
+            None => match class() {
+                Some(class) => Added::Other { class, hash: key.hash },
+                None => return,
+            },
+        };
+        self.add_key(frame, added, out);
+    }
+
+    /// The readings of the value of one more key.
+    pub(super) fn add_key(&mut self, frame: u32, added: Added, out: &mut Vec<Thread>) {
         let inside = *self.arena.frame(frame);
         let Kind::Object { object, count, bits, others, witnessed, members, .. } = inside.kind else {
             return;
@@ -408,8 +432,8 @@ impl Machine<'_> {
         let words = shape.words;
         let start = self.arena.bits.len();
         self.arena.bits.extend_from_within(bits as usize..bits as usize + 2 * words);
-        let (value, witness, others, last) = match exact(shape, key) {
-            Some(name) => {
+        let (value, witness, others, last, key) = match added {
+            Added::Name(name) => {
                 let place = name as usize;
                 self.arena.bits[start + place / 64] |= 1 << (place % 64);
                 self.arena.bits[start + words + place / 64] &= !(1 << (place % 64));
@@ -420,17 +444,12 @@ impl Machine<'_> {
                     }
                 }
                 let name = &shape.names[place];
-                (name.value, name.witness, others, name.order + 1)
+                (name.value, name.witness, others, name.order + 1, name.hash)
             }
-            None => {
-                let label = shape.classifier.as_ref().and_then(|classifier| classifier.label(key.class));
-                let Some(class) = label.and_then(|label| shape.classes.get(label)) else { return };
-                (
-                    class.value,
-                    class.witness,
-                    self.arena.insert_hash(key.hash, others),
-                    shape.names.len() as u32 + 1,
-                )
+            Added::Other { class, hash } => {
+                let class = &shape.classes[class];
+                let others = self.arena.insert_hash(hash, others);
+                (class.value, class.witness, others, shape.names.len() as u32 + 1, hash)
             }
         };
         let count = count + 1;
@@ -441,7 +460,7 @@ impl Machine<'_> {
             others,
             witnessed,
             last,
-            key: key.hash,
+            key,
             members,
         };
         let plain = self.arena.push(Frame { kind: kind(witnessed), ..inside });
@@ -457,7 +476,7 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn after_key(&mut self, value: ValueId, frame: u32, out: &mut Vec<Thread>) {
+    fn after_key(&mut self, value: ValueId, frame: u32, out: &mut Vec<Thread>) {
         match self.arena.frame(frame).kind {
             Kind::Object { members: 0, .. } => out.push(Thread { top: Top::Colon { value, gap: 0 }, frame }),
             Kind::Object { members, .. } => self.member_value(members - 1, value, frame, out),

@@ -37,9 +37,16 @@ impl Compiler {
     ///
     /// # Errors
     ///
-    /// If the keys of an object cannot be told apart within the limits.
+    /// If the keys of an object cannot be told apart within the limits, or an id in `values` leads to nothing.
     pub fn compile(&self, values: &Values, layout: Layout) -> Result<Arc<Compiled>, CompileError> {
-        Ok(self.compiled(Program::new(values, &self.limits)?, layout))
+        Ok(self.compiled(self.program(values)?, layout))
+    }
+
+    fn program(&self, values: &Values) -> Result<Program, CompileError> {
+        if !values.is_closed() {
+            return Err(GrammarError::Unknown.into());
+        }
+        Ok(Program::new(values, &self.limits)?)
     }
 
     /// Compiles rules that refer to `values`.
@@ -54,7 +61,10 @@ impl Compiler {
         layout: Layout,
     ) -> Result<Arc<Compiled>, CompileError> {
         let rules = RuleCode::new(grammar)?;
-        Ok(self.compiled(Program::new(values, &self.limits)?.with_rules(rules), layout))
+        if !rules.fits(values) {
+            return Err(GrammarError::Unknown.into());
+        }
+        Ok(self.compiled(self.program(values)?.with_rules(rules), layout))
     }
 
     fn compiled(&self, program: Program, layout: Layout) -> Arc<Compiled> {
@@ -143,6 +153,10 @@ impl fmt::Display for Rejected {
 impl std::error::Error for Rejected {}
 
 impl Compiled {
+    fn machine<'m>(&'m self, arena: &'m mut Arena) -> Machine<'m> {
+        Machine { program: &self.program, layout: &self.layout, arena }
+    }
+
     pub(super) fn tokenizer(&self) -> &Tokenizer {
         &self.shared.vocabulary.tokenizer
     }
@@ -175,8 +189,7 @@ impl Compiled {
             key: Vec::new(),
             room: Matcher::FIRST_ROOM,
         };
-        let (mut machine, threads) = matcher.machine();
-        machine.start(threads);
+        self.machine(&mut matcher.arena).start(&mut matcher.threads);
         matcher
     }
 }
@@ -208,7 +221,6 @@ struct Past {
     mark: ArenaMark,
     /// How many readings of [`Matcher::past`] are older.
     older: usize,
-    stopped: bool,
 }
 
 impl fmt::Debug for Matcher {
@@ -226,22 +238,9 @@ impl Matcher {
     /// How many frames and the like there are before the first compaction.
     const FIRST_ROOM: usize = 1 << 14;
 
-    fn machine(&mut self) -> (Machine<'_>, &mut Vec<Thread>) {
-        let machine = Machine {
-            program: &self.compiled.program,
-            layout: &self.compiled.layout,
-            arena: &mut self.arena,
-        };
-        (machine, &mut self.threads)
-    }
-
-    pub(super) fn machine_and_specials(&mut self) -> (Machine<'_>, &[Special]) {
-        let machine = Machine {
-            program: &self.compiled.program,
-            layout: &self.compiled.layout,
-            arena: &mut self.arena,
-        };
-        (machine, &self.compiled.program.rules.specials)
+    /// The machine that reads on, and the special tokens that it may meet.
+    pub(super) fn machine(&mut self) -> (Machine<'_>, &[Special]) {
+        (self.compiled.machine(&mut self.arena), &self.compiled.program.rules.specials)
     }
 
     pub(super) fn threads(&self) -> &[Thread] {
@@ -270,7 +269,7 @@ impl Matcher {
     /// How many 32-bit words a mask has.
     #[must_use]
     pub fn mask_words(&self) -> usize {
-        mask_words(self.compiled.shared.vocabulary.trie.len())
+        self.compiled.mask_words()
     }
 
     /// Writes which tokens may come next: bit `id % 32` of word `id / 32`.
@@ -279,8 +278,7 @@ impl Matcher {
     ///
     /// If `mask` does not have [`Compiler::mask_words`] words.
     pub fn fill_mask(&mut self, mask: &mut [u32]) {
-        let vocabulary = &self.compiled.shared.vocabulary;
-        assert_eq!(mask.len(), mask_words(vocabulary.trie.len()), "a mask has Compiler::mask_words() words");
+        assert_eq!(mask.len(), self.mask_words(), "a mask has Compiler::mask_words() words");
         if self.stopped {
             mask.fill(0);
             return;
@@ -319,11 +317,7 @@ impl Matcher {
         let known = has_key.then(|| self.compiled.known.get(&self.key)).flatten();
         let allowed = known.unwrap_or_else(|| {
             let walk = Walk {
-                machine: Machine {
-                    program: &self.compiled.program,
-                    layout: &self.compiled.layout,
-                    arena: &mut self.arena,
-                },
+                machine: self.compiled.machine(&mut self.arena),
                 trie: &self.compiled.shared.vocabulary.trie,
                 shared: &self.compiled.shared,
                 pool: &mut self.pool,
@@ -341,11 +335,7 @@ impl Matcher {
 
     /// Whether a special token can come; its readings are then in `spare`.
     fn after_special(&mut self, special: Special) -> bool {
-        let mut machine = Machine {
-            program: &self.compiled.program,
-            layout: &self.compiled.layout,
-            arena: &mut self.arena,
-        };
+        let mut machine = self.compiled.machine(&mut self.arena);
         self.spare.clear();
         for thread in &self.threads {
             machine.step_special(*thread, special, &mut self.spare);
@@ -363,7 +353,7 @@ impl Matcher {
         if self.stopped {
             return rejected;
         }
-        let past = Past { mark: self.arena.mark(), older: self.past.len(), stopped: false };
+        let past = Past { mark: self.arena.mark(), older: self.past.len() };
         let compiled = self.compiled.clone();
         let bytes = compiled.shared.vocabulary.trie.token_bytes(token);
         if bytes.is_empty() {
@@ -387,8 +377,7 @@ impl Matcher {
         }
         self.past.extend_from_slice(&self.threads);
         let (mut now, mut next) = (std::mem::take(&mut self.threads), std::mem::take(&mut self.spare));
-        let mut machine =
-            Machine { program: &compiled.program, layout: &compiled.layout, arena: &mut self.arena };
+        let mut machine = compiled.machine(&mut self.arena);
         for &byte in bytes {
             next.clear();
             machine.step_all(&now, byte, &mut next);
@@ -421,7 +410,8 @@ impl Matcher {
         self.threads.extend_from_slice(&self.past[past.older..end]);
         self.past.truncate(past.older);
         self.history.truncate(kept);
-        self.stopped = past.stopped;
+        // Nothing comes after a stop, so no step that is remembered began there.
+        self.stopped = false;
         self.arena.reset(past.mark);
         self.recent.forget(self.arena.frames());
     }
@@ -491,10 +481,6 @@ impl Matcher {
     /// Whether what came so far is complete: a stop token may come.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.stopped
-            || self
-                .threads
-                .iter()
-                .any(|thread| Machine::is_complete(&self.compiled.program, &self.arena, *thread))
+        self.stopped || self.threads.iter().any(|thread| self.completes(*thread))
     }
 }

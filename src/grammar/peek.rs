@@ -5,11 +5,10 @@ use crate::grammar::frames::{Kind, Numeral};
 use crate::grammar::keys::{Key, exact};
 use crate::grammar::language::Classifier;
 use crate::grammar::layout::Whitespace;
-use crate::grammar::machine::{LITERALS, Machine, Thread, Top};
+use crate::grammar::machine::{Added, LITERALS, Machine, Thread, Top};
 use crate::grammar::rules::Edge;
-use crate::grammar::string::{Body, Cursor, Escape, Place, body};
+use crate::grammar::string::{Cursor, Escape, Form, Place};
 use crate::grammar::trie::Closing;
-use crate::grammar::value::ValueId;
 use crate::token::TokenId;
 
 /// The hash of a text that is like no other.
@@ -113,12 +112,8 @@ impl Machine<'_> {
             Top::Key { .. } => {
                 // What a known name brings is not asked here: names are walked one by one.
                 let Kind::Object { object, .. } = self.arena.frame(thread.frame).kind else { return };
-                for class in &self.program.objects[object as usize].classes {
-                    for value in [class.value, class.witness] {
-                        if value != ValueId::NEVER {
-                            self.after_key(value, thread.frame, out);
-                        }
-                    }
+                for class in 0..self.program.objects[object as usize].classes.len() {
+                    self.add_key(thread.frame, Added::Other { class, hash: UNLIKE_ANY }, out);
                 }
             }
             _ => {}
@@ -138,8 +133,9 @@ impl Machine<'_> {
             Top::String { language, cursor, escape } => {
                 let language = &self.program.languages[language as usize];
                 for (closing, bytes) in closing {
-                    let end = read(language, cursor, escape, &bytes[..closing.before as usize]);
-                    match end.is_some_and(|cursor| cursor.is_complete(language)) {
+                    let before = &bytes[..closing.before as usize];
+                    let end = Form::String.read(language, cursor, escape, before);
+                    match end.is_some_and(|end| end.1 == Escape::None && end.0.is_complete(language)) {
                         // Somebody may compare the string with others.
                         true if cursor.hash != 0 => unsure.push(closing.token),
                         true => found.push(closing.token.0),
@@ -162,7 +158,9 @@ impl Machine<'_> {
                         found.push(closing.token.0);
                         continue;
                     }
-                    let Some(end) = read(&keys, key, escape, before) else { continue };
+                    let Some((end, Escape::None)) = Form::String.read(&keys, key, escape, before) else {
+                        continue;
+                    };
                     if end.is_complete(&keys) {
                         // A known name has a value of its own.
                         match simple && exact(keys.shape, end).is_none() {
@@ -207,16 +205,4 @@ impl Machine<'_> {
             _ => None,
         }
     }
-}
-
-/// The place after `bytes` of a text that goes on.
-fn read<Of, P: Place<Of>>(of: &Of, place: P, escape: Escape, bytes: &[u8]) -> Option<P> {
-    let mut now = (place, escape);
-    for byte in bytes {
-        match body(of, now.0, now.1, *byte) {
-            Body::On(place, escape) => now = (place, escape),
-            Body::End | Body::Dead => return None,
-        }
-    }
-    (now.1 == Escape::None).then_some(now.0)
 }

@@ -6,7 +6,7 @@ use crate::grammar::rules::{Edge, RuleCode};
 use std::sync::OnceLock;
 
 use crate::grammar::inside::{Loop, endless_states};
-use crate::grammar::string::Cursor;
+use crate::grammar::string::{Cursor, EMPTY_HASH, hash_byte};
 use crate::grammar::value::{Item, ValueId, Values};
 
 /// A value's alternatives.
@@ -33,6 +33,8 @@ pub(super) struct NameCode {
     pub(super) witness: ValueId,
     /// The place in the schema's order.
     pub(super) order: u32,
+    /// The name's hash as a key's.
+    pub(super) hash: u64,
 }
 
 /// Keys that are treated alike.
@@ -264,6 +266,7 @@ fn object_code(object: &crate::grammar::value::Object, limits: &Limits) -> Resul
             value: property.value,
             witness: property.witness,
             order: 0,
+            hash: property.name.bytes().fold(EMPTY_HASH, hash_byte),
         });
     }
     for (order, place) in rank.iter().enumerate() {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::grammar::language::Language;
-use crate::grammar::value::{ObjectId, ValueId};
+use crate::grammar::value::{ObjectId, ValueId, Values};
 use crate::token::Special;
 
 /// A rule of a [`Grammar`].
@@ -68,7 +68,7 @@ pub struct Grammar {
 pub enum GrammarError {
     /// The rule can begin with itself.
     LeftRecursion(RuleId),
-    /// Something that may be empty is repeated, or stands in a loop of rules that take nothing.
+    /// Something that may be empty is repeated.
     EmptyRepeat,
     /// Repeats are written out, and there are too many.
     TooLarge,
@@ -82,7 +82,7 @@ impl fmt::Display for GrammarError {
             Self::LeftRecursion(rule) => write!(f, "rule {} begins with itself", rule.0),
             Self::EmptyRepeat => f.write_str("what may be empty is repeated"),
             Self::TooLarge => f.write_str("the grammar is too large"),
-            Self::Unknown => f.write_str("a rule that does not exist"),
+            Self::Unknown => f.write_str("a rule, value or object that does not exist"),
         }
     }
 }
@@ -149,6 +149,18 @@ impl RuleCode {
         code.states = without_empty(&builder.states);
         code.start = *starts.first().ok_or(GrammarError::Unknown)?;
         Ok(code)
+    }
+}
+
+impl RuleCode {
+    /// Whether all values and objects that the rules name are among `values`.
+    pub(super) fn fits(&self, values: &Values) -> bool {
+        let edge = |(edge, _): &(Edge, u32)| match edge {
+            Edge::Json(value) => values.has(*value),
+            _ => true,
+        };
+        self.states.iter().all(|state| state.edges.iter().all(edge))
+            && self.members.iter().all(|members| values.has_object(members.object))
     }
 }
 

@@ -4,13 +4,12 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::grammar::inside::{Class, ClassPlace, Form, Inside, Uncounted, inside};
-use crate::grammar::language::Language;
+use crate::grammar::inside::{Class, Inside, State, inside};
 use crate::grammar::mask::{TokenSet, mask_words};
 use crate::grammar::number::{NumberSet, NumberState};
 use crate::grammar::program::Program;
 use crate::grammar::slices::{Slices, number_crossings};
-use crate::grammar::string::{Body, Cursor, Escape, Place, body};
+use crate::grammar::string::{Cursor, Escape, Form};
 use crate::grammar::trie::TokenTrie;
 use crate::grammar::walk::{self, Text};
 use crate::token::TokenId;
@@ -23,11 +22,11 @@ pub(super) struct Vocabulary {
     pub(super) tokenizer: Tokenizer,
     slices: Slices,
     /// The tokens that are made of a class of characters.
-    classes: Sets<Class>,
+    classes: Kept<Class, TokenSet>,
     /// The tokens that go on inside numbers, by [`NumberSet::shared`].
     free_numbers: [OnceLock<TokenSet>; 32],
     /// The same inside other numbers; without a state, the tokens that begin one with a digit.
-    numbers: Sets<(NumberSet, Option<NumberState>)>,
+    numbers: Kept<(NumberSet, Option<NumberState>), TokenSet>,
     /// The tokens in which a number ends and something else begins.
     pub(super) number_crossings: Arc<[u32]>,
 }
@@ -41,9 +40,9 @@ impl Vocabulary {
             trie,
             tokenizer: tokenizer.clone(),
             slices,
-            classes: Sets::new(256),
+            classes: Kept::new(256),
             free_numbers: Default::default(),
-            numbers: Sets::new(2048),
+            numbers: Kept::new(2048),
             number_crossings,
         }
     }
@@ -72,33 +71,33 @@ impl Vocabulary {
     }
 }
 
-/// Sets that are made when they are first asked for. When there are as many as it keeps, it begins anew.
+/// What is made when it is first asked for. When there is as much as it keeps, it begins anew.
 #[derive(Debug)]
-struct Sets<K> {
+struct Kept<K, V> {
     most: usize,
-    made: Mutex<HashMap<K, TokenSet>>,
+    made: Mutex<HashMap<K, V>>,
 }
 
-impl<K: Eq + Hash> Sets<K> {
+impl<K: Eq + Hash, V: Clone> Kept<K, V> {
     fn new(most: usize) -> Self {
         Self { most, made: Mutex::default() }
     }
 
-    fn get(&self, key: K, make: impl FnOnce() -> TokenSet) -> TokenSet {
+    fn get(&self, key: K, make: impl FnOnce() -> V) -> V {
         if let Some(known) = self.lock().get(&key) {
             return known.clone();
         }
-        // Two threads may make the same set; that is harmless, and nobody waits.
-        let set = make();
+        // Two threads may make the same; that is harmless, and nobody waits.
+        let new = make();
         let mut made = self.lock();
         if made.len() >= self.most {
             made.clear();
         }
-        made.insert(key, set.clone());
-        set
+        made.insert(key, new.clone());
+        new
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<K, TokenSet>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<K, V>> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -116,7 +115,7 @@ enum Key {
 pub(super) struct Shared {
     pub(super) vocabulary: Arc<Vocabulary>,
     /// For each place, all tokens of a class, if there is one, and further tokens.
-    inside: Mutex<HashMap<Key, (Option<Class>, TokenSet)>>,
+    inside: Kept<Key, (Option<Class>, TokenSet)>,
 }
 
 impl Shared {
@@ -124,7 +123,7 @@ impl Shared {
     const MOST_SETS: usize = 4096;
 
     pub(super) fn new(vocabulary: Arc<Vocabulary>) -> Self {
-        Self { vocabulary, inside: Mutex::default() }
+        Self { vocabulary, inside: Kept::new(Self::MOST_SETS) }
     }
 
     /// Adds the tokens that stay inside a string's body or a key to `sets`.
@@ -133,7 +132,7 @@ impl Shared {
             Text::String(language, cursor) => self.words(Form::String, language, cursor, program, sets),
             Text::Key(object, state) => self.made(Key::Class(object, state), sets, |trie| {
                 let classifier = program.objects[object as usize].classifier.as_ref();
-                let inside = |classifier| inside(classifier, ClassPlace(state), Form::String, trie);
+                let inside = |classifier| inside(classifier, State(state), Form::String, trie);
                 classifier.map_or(Inside { class: None, tokens: Vec::new() }, inside)
             }),
         }
@@ -161,7 +160,7 @@ impl Shared {
         }
         let state = cursor.state;
         let all = Key::Word(form, index, state, u32::MAX);
-        let make = |trie: &TokenTrie| inside(language, Uncounted(state), form, trie);
+        let make = |trie: &TokenTrie| inside(language, State(state), form, trie);
         // So many characters are in the longest token, and so many more may be needed after it.
         let reach = program.farthest(index) + slices.longest();
         if room > reach {
@@ -180,7 +179,10 @@ impl Shared {
                 match slices.chars(*token).filter(|_| form == Form::String) {
                     Some(chars) if chars <= sure => true,
                     Some(chars) if chars > room => false,
-                    _ => goes_on(language, cursor, form, trie.token_bytes(TokenId(*token))),
+                    _ => {
+                        let bytes = trie.token_bytes(TokenId(*token));
+                        form.read(language, cursor, Escape::None, bytes).is_some()
+                    }
                 }
             });
             Inside { class: None, tokens }
@@ -194,40 +196,9 @@ impl Shared {
     }
 
     fn kept(&self, key: Key, make: impl FnOnce(&TokenTrie) -> Inside) -> (Option<Class>, TokenSet) {
-        if let Some(known) = self.lock().get(&key) {
-            return known.clone();
-        }
-        let made = make(&self.vocabulary.trie);
-        let made = (made.class, self.vocabulary.set(&made.tokens));
-        let mut inside = self.lock();
-        if inside.len() >= Self::MOST_SETS {
-            inside.clear();
-        }
-        inside.insert(key, made.clone());
-        made
+        self.inside.get(key, || {
+            let made = make(&self.vocabulary.trie);
+            (made.class, self.vocabulary.set(&made.tokens))
+        })
     }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, (Option<Class>, TokenSet)>> {
-        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Whether a token goes on inside a text from `cursor` on.
-fn goes_on(language: &Language, cursor: Cursor, form: Form, bytes: &[u8]) -> bool {
-    let mut place = (cursor, Escape::None);
-    bytes.iter().all(|byte| {
-        let next = match form {
-            Form::String => body(language, place.0, place.1, *byte),
-            Form::Word => {
-                place.0.next(language, *byte).map_or(Body::Dead, |next| Body::On(next, Escape::None))
-            }
-        };
-        match next {
-            Body::On(cursor, escape) => {
-                place = (cursor, escape);
-                true
-            }
-            Body::End | Body::Dead => false,
-        }
-    })
 }

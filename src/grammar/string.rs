@@ -136,6 +136,42 @@ pub(super) enum Body<P> {
     Dead,
 }
 
+/// How a text is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Form {
+    /// As the body of a JSON string.
+    String,
+    /// As it is.
+    Word,
+}
+
+impl Form {
+    /// One byte of a text in this form.
+    #[inline]
+    pub(super) fn step<Of, P: Place<Of>>(self, of: &Of, place: P, escape: Escape, byte: u8) -> Body<P> {
+        match self {
+            Self::String => body(of, place, escape, byte),
+            Self::Word => place.next(of, byte).map_or(Body::Dead, |next| Body::On(next, Escape::None)),
+        }
+    }
+
+    /// The place after `bytes`, if the text goes on with all of them.
+    pub(super) fn read<Of, P: Place<Of>>(
+        self,
+        of: &Of,
+        place: P,
+        escape: Escape,
+        bytes: &[u8],
+    ) -> Option<(P, Escape)> {
+        bytes.iter().try_fold((place, escape), |(place, escape), byte| {
+            match self.step(of, place, escape, *byte) {
+                Body::On(place, escape) => Some((place, escape)),
+                Body::End | Body::Dead => None,
+            }
+        })
+    }
+}
+
 /// One byte of a string's body in its JSON form.
 #[inline]
 pub(super) fn body<Of, P: Place<Of>>(of: &Of, place: P, escape: Escape, byte: u8) -> Body<P> {

@@ -45,7 +45,8 @@ mod with_vocabulary {
     use std::sync::{Arc, LazyLock};
 
     use super::*;
-    use crate::grammar::{Compiled, Compiler, Layout, is_allowed};
+    use crate::grammar::value::ObjectId;
+    use crate::grammar::{CompileError, Compiled, Compiler, Layout, is_allowed};
     use crate::token::{Special, TokenId};
     use crate::tokenizer::{SpecialToken, Tokenizer, Vocabulary};
 
@@ -100,6 +101,27 @@ mod with_vocabulary {
         // The spelling of a special token is text, which stands nowhere here.
         let mut matcher = compiled.matcher();
         assert_eq!(matcher.try_accept(&TOKENIZER.encode_text("(｜DSML｜ab end)")), 1);
+    }
+
+    #[test]
+    fn ids_that_lead_to_nothing_are_refused() {
+        let nothing = CompileError::Grammar(GrammarError::Unknown);
+        let refused = |values: &Values| COMPILER.compile(values, Layout::default()).unwrap_err();
+        let mut values = Values::new();
+        values.root = ValueId(2);
+        assert_eq!(refused(&values), nothing);
+        let mut values = Values::new();
+        values.values[1].objects.push(ObjectId(1));
+        assert_eq!(refused(&values), nothing);
+        let mut values = Values::new();
+        values.arrays[0].rest.counted = ValueId(9);
+        assert_eq!(refused(&values), nothing);
+        let mut values = Values::new();
+        values.objects[0].dependent.push((0, 1));
+        assert_eq!(refused(&values), nothing);
+        let grammar = Grammar { rules: vec![Expr::Json(ValueId(2))] };
+        let refused = COMPILER.compile_rules(&grammar, &Values::new(), Layout::default()).unwrap_err();
+        assert_eq!(refused, nothing);
     }
 
     #[test]

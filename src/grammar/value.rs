@@ -166,6 +166,34 @@ impl Values {
         }
     }
 
+    /// Whether every id leads to something.
+    pub(super) fn is_closed(&self) -> bool {
+        let has = |id: ValueId| self.has(id);
+        let item = |item: &Item| has(item.value) && has(item.counted);
+        let value = |value: &Value| {
+            value.objects.iter().all(|id| self.has_object(*id))
+                && value.arrays.iter().all(|id| (id.0 as usize) < self.arrays.len())
+        };
+        let object = |object: &Object| {
+            let keys = object.properties.len();
+            object.properties.iter().all(|property| has(property.value) && has(property.witness))
+                && object.others.iter().all(|class| has(class.value) && has(class.witness))
+                && object.dependent.iter().all(|(key, needed)| key.max(needed).lt(&(keys as u32)))
+        };
+        has(self.root)
+            && self.values.iter().all(value)
+            && self.objects.iter().all(object)
+            && self.arrays.iter().all(|array| array.prefix.iter().all(item) && item(&array.rest))
+    }
+
+    pub(super) fn has(&self, id: ValueId) -> bool {
+        (id.0 as usize) < self.values.len()
+    }
+
+    pub(super) fn has_object(&self, id: ObjectId) -> bool {
+        (id.0 as usize) < self.objects.len()
+    }
+
     /// Adds all of `other`; returns what its root is called here.
     pub fn append(&mut self, other: &Self) -> ValueId {
         let values = self.values.len() as u32;

@@ -79,28 +79,9 @@ impl Classifier {
         (self.dfa.labels[state as usize] as usize).checked_sub(1)
     }
 
-    /// The fewest characters from `state` to the end of a text of any of the languages, not counting one that has
-    /// begun; `u32::MAX` for [`Classifier::DEAD`].
-    #[must_use]
-    pub fn distance(&self, state: u32) -> u32 {
-        self.dfa.distance[state as usize]
-    }
-
     /// The number of states, [`Classifier::DEAD`] included.
     #[must_use]
     pub fn states(&self) -> usize {
         self.dfa.states()
-    }
-
-    /// As [`Language::classes`].
-    #[must_use]
-    pub fn classes(&self) -> &[u8; 256] {
-        &self.dfa.classes
-    }
-
-    /// As [`Language::table`].
-    #[must_use]
-    pub fn table(&self) -> (&[u32], u32) {
-        (&self.dfa.next, self.dfa.shift)
     }
 }

@@ -246,16 +246,9 @@ impl Language {
         self.max_chars
     }
 
-    /// The class of each byte; the column of [`Language::table`].
+    /// The class of each byte: bytes of one class lead to the same state from every state.
     #[must_use]
     pub fn classes(&self) -> &[u8; 256] {
         &self.dfa.classes
-    }
-
-    /// The transitions for hot loops, and the logarithm `shift` of a row's length: the state after `byte` is
-    /// `table[(state << shift) + classes[byte]]`.
-    #[must_use]
-    pub fn table(&self) -> (&[u32], u32) {
-        (&self.dfa.next, self.dfa.shift)
     }
 }

@@ -10,9 +10,12 @@ mod applied;
 mod arrays;
 mod numbers;
 mod objects;
+mod sizes;
 mod strings;
 mod unevaluated;
 mod values;
+
+use sizes::{Arrays, Objects};
 
 /// A keyword.
 struct Keyword {
@@ -28,8 +31,13 @@ struct Keyword {
     refute: Refute,
 }
 
-type Assert = for<'s> fn(&mut Compiler<'s>, &Site<'s>, &'s Json, &mut Union<'s>) -> Outcome<()>;
-type Refute = for<'s> fn(&mut Compiler<'s>, &Site<'s>, &'s Json) -> Outcome<Union<'s>>;
+/// What becomes of asserting a keyword,
+type Applied = Outcome<()>;
+/// and of its opposite.
+type Refuted<'s> = Outcome<Union<'s>>;
+
+type Assert = for<'s> fn(&mut Compiler<'s>, &Site<'s>, &'s Json, &mut Union<'s>) -> Applied;
+type Refute = for<'s> fn(&mut Compiler<'s>, &Site<'s>, &'s Json) -> Refuted<'s>;
 
 /// Keywords are applied in this order: what narrows most comes first, what multiplies comes late.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,7 +115,7 @@ const KEYWORDS: &[Keyword] = &[
     row("$dynamicRef", FROM_2020, Stage::All, Kind::Any, applied::dynamic_ref, applied::no_dynamic_ref),
     note("$id"),
     note("$recursiveAnchor"),
-    row("$recursiveRef", ONLY_2019, Stage::All, Kind::Any, applied::recursive_ref, applied::no_recursive_ref),
+    row("$recursiveRef", ONLY_2019, Stage::All, Kind::Any, applied::dynamic_ref, applied::no_dynamic_ref),
     row("$ref", ALL, Stage::All, Kind::Any, applied::reference, applied::no_reference),
     note("$schema"),
     note("$vocabulary"),
@@ -137,14 +145,14 @@ const KEYWORDS: &[Keyword] = &[
     row("if", FROM_7, Stage::Some, Kind::Any, applied::condition, applied::no_condition),
     row("items", ALL, Stage::Parts, Kind::Array, arrays::items, arrays::no_items),
     note("maxContains"),
-    row("maxItems", ALL, Stage::Parts, Kind::Array, arrays::at_most, arrays::more_than),
+    row("maxItems", ALL, Stage::Parts, Kind::Array, sizes::at_most::<Arrays>, sizes::more_than::<Arrays>),
     row("maxLength", ALL, Stage::Parts, Kind::String, strings::at_most, strings::longer_than),
-    row("maxProperties", ALL, Stage::Parts, Kind::Object, objects::at_most, objects::more_than),
+    row("maxProperties", ALL, Stage::Parts, Kind::Object, sizes::at_most::<Objects>, sizes::more_than::<Objects>),
     row("maximum", ALL, Stage::Parts, Kind::Number, numbers::maximum, numbers::beyond_maximum),
     note("minContains"),
-    row("minItems", ALL, Stage::Parts, Kind::Array, arrays::at_least, arrays::fewer_than),
+    row("minItems", ALL, Stage::Parts, Kind::Array, sizes::at_least::<Arrays>, sizes::fewer_than::<Arrays>),
     row("minLength", ALL, Stage::Parts, Kind::String, strings::at_least, strings::shorter_than),
-    row("minProperties", ALL, Stage::Parts, Kind::Object, objects::at_least, objects::fewer_than),
+    row("minProperties", ALL, Stage::Parts, Kind::Object, sizes::at_least::<Objects>, sizes::fewer_than::<Objects>),
     row("minimum", ALL, Stage::Parts, Kind::Number, numbers::minimum, numbers::beyond_minimum),
     row("multipleOf", ALL, Stage::Parts, Kind::Number, numbers::multiple, numbers::no_multiple),
     row("not", ALL, Stage::Some, Kind::Any, applied::not, applied::not_not),

@@ -2,15 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::{list, text};
+use super::{Applied, Refuted, list, text};
 use crate::grammar::value::ValueId;
 use crate::json::Json;
 use crate::schema::values::error::{Fault, Outcome};
 use crate::schema::values::goal::{Compiler, Site};
 use crate::schema::values::union::Union;
-
-type Applied = Outcome<()>;
-type Refuted<'s> = Outcome<Union<'s>>;
 
 fn branches<'s>(compiler: &mut Compiler<'s>, site: &Site<'s>, value: &'s Json) -> Outcome<Vec<ValueId>> {
     let schemas = list(value)?;
@@ -96,23 +93,6 @@ fn count_anchors<'s>(json: &'s Json, anchors: &mut HashMap<&'s str, usize>) {
         }
         _ => {}
     }
-}
-
-pub(super) fn recursive_ref<'s>(
-    compiler: &mut Compiler<'s>,
-    site: &Site<'s>,
-    value: &'s Json,
-    left: &mut Union<'s>,
-) -> Applied {
-    dynamic_ref(compiler, site, value, left)
-}
-
-pub(super) fn no_recursive_ref<'s>(
-    compiler: &mut Compiler<'s>,
-    site: &Site<'s>,
-    value: &'s Json,
-) -> Refuted<'s> {
-    no_dynamic_ref(compiler, site, value)
 }
 
 pub(super) fn all_of<'s>(

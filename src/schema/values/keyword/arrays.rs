@@ -2,17 +2,14 @@
 
 use std::rc::Rc;
 
-use super::{list, size_from, size_to};
+use super::{Applied, Refuted, list, size_from, size_to};
 use crate::grammar::value::ValueId;
 use crate::json::Json;
 use crate::schema::meta::drafts::Draft;
 use crate::schema::values::error::{Fault, Outcome};
 use crate::schema::values::goal::{Compiler, Site};
-use crate::schema::values::items::{Contains, EvaluatedItems, Items, least};
+use crate::schema::values::items::{Contains, EvaluatedItems, Items};
 use crate::schema::values::union::Union;
-
-type Applied = Outcome<()>;
-type Refuted<'s> = Outcome<Union<'s>>;
 
 /// Changes every alternative for arrays.
 fn change(left: &mut Union<'_>, change: impl Fn(&mut Items)) {
@@ -166,38 +163,6 @@ fn contained(site: &Site<'_>) -> Outcome<(u32, Option<u32>)> {
     let min = site.members.get("minContains").map_or(Ok(1), size_from)?;
     let max = site.members.get("maxContains").map_or(Ok(None), size_to)?;
     Ok((min, max))
-}
-
-pub(super) fn at_least<'s>(
-    _: &mut Compiler<'s>,
-    _: &Site<'s>,
-    value: &'s Json,
-    left: &mut Union<'s>,
-) -> Applied {
-    let min = size_from(value)?;
-    change(left, |items| items.min = items.min.max(min));
-    Ok(())
-}
-
-pub(super) fn fewer_than<'s>(_: &mut Compiler<'s>, _: &Site<'s>, value: &'s Json) -> Refuted<'s> {
-    let max = size_from(value)?.checked_sub(1);
-    Ok(Union::of_arrays(max.map(|max| Items { max: Some(max), ..Items::default() })))
-}
-
-pub(super) fn at_most<'s>(
-    _: &mut Compiler<'s>,
-    _: &Site<'s>,
-    value: &'s Json,
-    left: &mut Union<'s>,
-) -> Applied {
-    let max = size_to(value)?;
-    change(left, |items| items.max = least(items.max, max));
-    Ok(())
-}
-
-pub(super) fn more_than<'s>(_: &mut Compiler<'s>, _: &Site<'s>, value: &'s Json) -> Refuted<'s> {
-    let max = size_to(value)?;
-    Ok(Union::of_arrays(max.map(|max| Items { min: max + 1, ..Items::default() })))
 }
 
 pub(super) fn unique<'s>(

@@ -2,18 +2,14 @@
 
 use std::rc::Rc;
 
-use super::{by_name, names as names_of, size_from, size_to};
+use super::{Applied, Refuted, by_name, names as names_of};
 use crate::grammar::language::Language;
 use crate::grammar::value::ValueId;
 use crate::json::Json;
 use crate::schema::values::error::Outcome;
 use crate::schema::values::goal::{Compiler, Site};
-use crate::schema::values::items::least;
 use crate::schema::values::members::{Keys, Members, Rules, Witness};
 use crate::schema::values::union::Union;
-
-type Applied = Outcome<()>;
-type Refuted<'s> = Outcome<Union<'s>>;
 
 /// Changes every alternative for objects.
 fn change<'s>(left: &mut Union<'s>, change: impl Fn(&mut Members<'s>)) {
@@ -187,38 +183,6 @@ pub(super) fn required<'s>(
 
 pub(super) fn not_required<'s>(_: &mut Compiler<'s>, _: &Site<'s>, value: &'s Json) -> Refuted<'s> {
     Ok(Union::of_objects(names_of(value)?.into_iter().map(Members::without)))
-}
-
-pub(super) fn at_least<'s>(
-    _: &mut Compiler<'s>,
-    _: &Site<'s>,
-    value: &'s Json,
-    left: &mut Union<'s>,
-) -> Applied {
-    let min = size_from(value)?;
-    change(left, |members| members.min = members.min.max(min));
-    Ok(())
-}
-
-pub(super) fn fewer_than<'s>(_: &mut Compiler<'s>, _: &Site<'s>, value: &'s Json) -> Refuted<'s> {
-    let max = size_from(value)?.checked_sub(1);
-    Ok(Union::of_objects(max.map(|max| Members { max: Some(max), ..Members::default() })))
-}
-
-pub(super) fn at_most<'s>(
-    _: &mut Compiler<'s>,
-    _: &Site<'s>,
-    value: &'s Json,
-    left: &mut Union<'s>,
-) -> Applied {
-    let max = size_to(value)?;
-    change(left, |members| members.max = least(members.max, max));
-    Ok(())
-}
-
-pub(super) fn more_than<'s>(_: &mut Compiler<'s>, _: &Site<'s>, value: &'s Json) -> Refuted<'s> {
-    let max = size_to(value)?;
-    Ok(Union::of_objects(max.map(|max| Members { min: max + 1, ..Members::default() })))
 }
 
 pub(super) fn names<'s>(
