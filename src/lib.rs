@@ -44,6 +44,7 @@
 //! | [`output`] | what a model generates, read while it arrives |
 //! | [`constraint`] | what an answer must look like |
 //! | [`protocol`] | the three request formats, and what is accepted |
+//! | [`inspect`] | what became of a request: its parts, and where two prompts part |
 //!
 //! A module uses only those before it.
 //!
@@ -91,6 +92,7 @@
 pub mod constraint;
 pub mod conversation;
 pub mod grammar;
+pub mod inspect;
 pub mod json;
 pub mod model;
 pub mod output;

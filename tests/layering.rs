@@ -17,6 +17,7 @@ const ORDER: &[&[&str]] = &[
     &["output"],
     &["constraint"],
     &["protocol"],
+    &["inspect"],
 ];
 
 /// Words that name a model version.

@@ -1,6 +1,5 @@
 //! The tokens that are not text: their spellings, and the roles of those that the crate knows.
 
-#[cfg(feature = "vocab")]
 use super::Vocabulary;
 use crate::token::{Special, TokenId};
 
@@ -33,7 +32,6 @@ impl Added {
     }
 
     /// The base vocabulary's tokens with one model version's spellings and roles.
-    #[cfg(feature = "vocab")]
     pub(super) fn of_version(mut base: Vec<(u32, String)>, version: &Vocabulary) -> Self {
         for (id, spelling) in version.renamed {
             match base.binary_search_by_key(&id.0, |token| token.0) {

@@ -4,8 +4,8 @@
 //! ids equal those of Hugging Face `tokenizers` for every text. It differs in one point on purpose: special
 //! tokens come from a [`Prompt`]'s cuts alone, so that text which spells one stays text.
 //!
-//! The vocabulary is [embedded](Tokenizer::embedded) (feature `vocab`) or [loaded](Tokenizer::from_json) from a
-//! Hugging Face `tokenizer.json` of this family.
+//! The vocabulary is embedded (feature `vocab`, `Tokenizer::embedded`), [read](BaseVocabulary::read) from the crate's
+//! own file, or [loaded](Tokenizer::from_json) from a Hugging Face `tokenizer.json` of this family.
 
 mod added;
 mod alphabet;
@@ -14,10 +14,9 @@ mod batch;
 mod bpe;
 mod cache;
 mod classes;
+mod compact;
 mod cut;
 mod decode;
-#[cfg(feature = "vocab")]
-mod embedded;
 mod encode;
 #[cfg(feature = "hf")]
 pub mod hf;
@@ -45,6 +44,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use self::cache::EncodeCache;
+pub use self::compact::BaseVocabulary;
 pub use self::decode::{Detokenizer, Piece};
 pub use self::load::{LoadError, LoadErrorKind};
 pub use self::prefix::{block_hashes, common_prefix};
@@ -94,15 +94,8 @@ impl Tokenizer {
     #[cfg(feature = "vocab")]
     #[must_use]
     pub fn embedded(vocabulary: &'static Vocabulary) -> Self {
-        use std::sync::OnceLock;
-        type Base = (Arc<Tables>, Vec<(u32, String)>);
-        static BASE: OnceLock<Base> = OnceLock::new();
-
-        let (tables, added) = BASE.get_or_init(|| {
-            let (tables, added) = embedded::decode();
-            (Arc::new(tables), added)
-        });
-        Self::new(Arc::clone(tables), Added::of_version(added.clone(), vocabulary))
+        static BASE: std::sync::OnceLock<BaseVocabulary> = std::sync::OnceLock::new();
+        BASE.get_or_init(BaseVocabulary::embedded).tokenizer(vocabulary)
     }
 
     /// Reads a Hugging Face `tokenizer.json` and binds each role to the added token with the given spelling.

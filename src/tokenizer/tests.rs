@@ -319,3 +319,19 @@ fn caches_guess_what_follows() {
         }
     }
 }
+
+#[test]
+fn the_compact_file_is_the_embedded_vocabulary() {
+    let file = include_bytes!("vocab/deepseek.bin");
+    let read = BaseVocabulary::read(file).expect("the file of this version").tokenizer(&BARE);
+    let text = "Grüße, 世界! fn main() { println!(\"🙂\"); }";
+    assert_eq!(read.encode_text(text), Tokenizer::embedded(&BARE).encode_text(text));
+    assert_eq!(read.len(), Tokenizer::embedded(&BARE).len());
+    for at in [0, 100, file.len() - 1] {
+        let mut other = file.to_vec();
+        other[at] ^= 1;
+        let error = BaseVocabulary::read(&other).expect_err("another file");
+        assert_eq!(error.kind(), LoadErrorKind::Vocabulary);
+    }
+    assert!(BaseVocabulary::read(b"").is_err());
+}

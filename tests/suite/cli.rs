@@ -89,6 +89,9 @@ fn explain_adds_up() {
     let sum: usize = rows.map(|line| line.split_whitespace().next().unwrap().parse::<usize>().unwrap()).sum();
     assert_eq!(sum, total);
     assert!(report.contains("35 tools"), "{report}");
+    let json = Json::parse(stdout(&["explain", "--json", &fixture("agent.json")], b"").as_bytes()).unwrap();
+    assert_eq!(json.get("tokens").unwrap().to_string(), total.to_string());
+    assert!(json.get("parts").unwrap().as_array().unwrap().len() > 230);
     assert!(report.contains("billing_header"));
 }
 
@@ -110,6 +113,11 @@ fn diff_names_the_place_and_the_reason() {
     let report = stdout(&["diff", "--protocol", "chat", &a, &b], b"");
     assert!(report.contains("message 1: user differs"), "{report}");
     assert!(stdout(&["diff", "--protocol", "chat", &a, &a], b"").contains("the prompts are the same"));
+    let json = stdout(&["diff", "--json", "--protocol", "chat", &a, &b], b"");
+    assert_eq!(
+        Json::parse(json.as_bytes()).unwrap().get("reason"),
+        Some(&Json::from("message 1: user differs"))
+    );
     let off = write(
         "off.json",
         &request(r#"{"role": "user", "content": "one two three"}"#, r#", "reasoning_effort": "none""#),
@@ -228,4 +236,16 @@ fn replay_joins_several_outputs() {
     assert_eq!(count("total_tokens"), "13");
     let events = answer.get("events").and_then(Json::as_array).unwrap();
     assert_eq!(events.len(), 2);
+}
+
+#[test]
+fn constrain_shows_masks_if_asked() {
+    let job = br#"{"schema": {"const": 7}, "masks": true, "tests": [{"data": 7}, {"data": "7"}]}"#;
+    let results = Json::parse(stdout(&["constrain"], job).as_bytes()).unwrap();
+    let tests = results.get("tests").unwrap().as_array().unwrap();
+    assert_eq!(tests[0].get("accepted").unwrap().to_string(), "true");
+    assert_eq!(tests[1].get("accepted").unwrap().to_string(), "false");
+    // 16,160 bytes in base64, one mask for the one token.
+    let masks = tests[0].get("masks").unwrap().as_array().unwrap();
+    assert_eq!(masks.iter().map(|mask| mask.as_str().unwrap().len()).collect::<Vec<_>>(), [21_548]);
 }

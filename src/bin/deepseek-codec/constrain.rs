@@ -5,13 +5,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use deepseek_codec::constraint::{Constraint, ConstraintError};
 use deepseek_codec::grammar::{Compiled, Compiler, Layout, Matcher, Order, is_allowed};
-use deepseek_codec::json::{Json, Number, Style};
+use deepseek_codec::inspect::spelled_ids;
+use deepseek_codec::json::{Json, Number, Object, Style};
 use deepseek_codec::model::{PROFILES, Profile};
 use deepseek_codec::output::{Plan, Start};
 use deepseek_codec::protocol::{Api, Options, lower_json};
-use deepseek_codec::token::{Special, TokenId};
+use deepseek_codec::token::TokenId;
 use deepseek_codec::tokenizer::Tokenizer;
 
 use crate::failure::Failure;
@@ -78,8 +81,15 @@ impl Bench {
             .map(|test| {
                 let data = test.get("data").cloned().unwrap_or_default();
                 let tokens = self.tokens(&task.constraint, &data);
-                let accepted = self.walk(&compiled, &tokens, &mut masks, &mut accepts);
-                Json::from([("accepted", accepted.into()), ("tokens", (tokens.len() as u64).into())])
+                let mut shown = job.get("masks").map(|_| Vec::new());
+                let accepted = self.walk(&compiled, &tokens, &mut masks, &mut accepts, shown.as_mut());
+                let mut result =
+                    Object::from([("accepted", accepted.into()), ("tokens", (tokens.len() as u64).into())]);
+                if let Some(shown) = shown {
+                    result.insert("ids", Json::Array(tokens.iter().map(|id| id.0.into()).collect()));
+                    result.insert("masks", Json::Array(shown));
+                }
+                Json::Object(result)
             })
             .collect();
         Json::from([
@@ -129,7 +139,7 @@ impl Bench {
     fn tokens(&self, constraint: &Constraint, data: &Json) -> Vec<TokenId> {
         match (constraint, data) {
             (Constraint::Regex(_), Json::String(text)) => self.tokenizer.encode_text(text),
-            (Constraint::Tools { .. }, Json::String(text)) => spelled(&self.tokenizer, text),
+            (Constraint::Tools { .. }, Json::String(text)) => spelled_ids(&self.tokenizer, text),
             _ => self.tokenizer.encode_text(&data.text(Style::Spaced)),
         }
     }
@@ -141,6 +151,7 @@ impl Bench {
         tokens: &[TokenId],
         masks: &mut Vec<Duration>,
         accepts: &mut Vec<Duration>,
+        mut shown: Option<&mut Vec<Json>>,
     ) -> bool {
         let mut matcher: Matcher = compiled.matcher();
         let mut mask = vec![0; self.compiler.mask_words()];
@@ -149,6 +160,9 @@ impl Bench {
             matcher.fill_mask(&mut mask);
             let filled = Instant::now();
             masks.push(filled - begun);
+            if let Some(shown) = &mut shown {
+                shown.push(base64_of(&mask));
+            }
             if !is_allowed(&mask, *token) {
                 return false;
             }
@@ -163,22 +177,10 @@ impl Bench {
     }
 }
 
-/// The tokens of a text in which special tokens are spelled.
-pub(crate) fn spelled(tokenizer: &Tokenizer, text: &str) -> Vec<TokenId> {
-    let mut tokens = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let next = Special::ALL
-            .iter()
-            .filter_map(|role| Some((rest.find(role.spelling())?, role)))
-            .min_by_key(|(at, _)| *at);
-        let Some((at, role)) = next else { break };
-        tokens.extend(tokenizer.encode_text(&rest[..at]));
-        tokens.extend(tokenizer.special_id(*role));
-        rest = &rest[at + role.spelling().len()..];
-    }
-    tokens.extend(tokenizer.encode_text(rest));
-    tokens
+/// A mask's words, little-endian, in base64.
+fn base64_of(mask: &[u32]) -> Json {
+    let bytes: Vec<u8> = mask.iter().flat_map(|word| word.to_le_bytes()).collect();
+    STANDARD.encode(bytes).into()
 }
 
 fn status(error: &ConstraintError) -> &'static str {

@@ -2,11 +2,12 @@
 
 use std::io::{self, BufWriter, Write};
 
+use deepseek_codec::inspect::report;
 use deepseek_codec::prompt::Segment;
 
 use crate::failure::Failure;
 use crate::request::{self, Accepted};
-use crate::{Format, RequestArgs, paint, replay};
+use crate::{Format, RequestArgs, paint};
 
 pub(crate) fn encode(args: &RequestArgs, format: Format) -> Result<(), Failure> {
     let accepted = request::read(args)?;
@@ -32,7 +33,7 @@ pub(crate) fn encode(args: &RequestArgs, format: Format) -> Result<(), Failure> 
             writeln!(out)?;
         }
         Format::Json => {
-            writeln!(out, "{}", replay::accepted(&accepted.lowered, accepted.profile, &accepted.prompt))?;
+            writeln!(out, "{}", report(accepted.view(&accepted.profile.tokenizer())))?;
         }
     }
     out.flush()?;

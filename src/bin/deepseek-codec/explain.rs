@@ -3,27 +3,23 @@
 use std::io::{self, BufWriter, Write};
 
 use deepseek_codec::conversation::Thinking;
-use deepseek_codec::prompt::{Position, Source};
+use deepseek_codec::inspect::Explanation;
 
 use crate::failure::Failure;
-use crate::places::{Label, placed_ids, summary};
-use crate::request::{self, Accepted};
+use crate::request;
 use crate::{RequestArgs, paint};
 
-/// A row of the table.
-struct Row {
-    source: Source,
-    bytes: usize,
-    tokens: usize,
-}
-
-pub(crate) fn explain(args: &RequestArgs) -> Result<(), Failure> {
+pub(crate) fn explain(args: &RequestArgs, json: bool) -> Result<(), Failure> {
     let accepted = request::read(args)?;
+    let tokenizer = accepted.profile.tokenizer();
+    let explanation = Explanation::of(accepted.view(&tokenizer));
     let mut out = BufWriter::new(io::stdout().lock());
-    let conversation = &accepted.lowered.conversation;
-    let rows = rows(&accepted);
-    let tokens: usize = rows.iter().map(|row| row.tokens).sum();
-    let thinking = match conversation.thinking {
+    if json {
+        writeln!(out, "{}", explanation.json())?;
+        out.flush()?;
+        return Ok(());
+    }
+    let thinking = match accepted.lowered.conversation.thinking {
         Thinking::Off => "no thinking".to_owned(),
         Thinking::On(effort) => format!("thinking, effort {effort:?}").to_lowercase(),
     };
@@ -36,18 +32,15 @@ pub(crate) fn explain(args: &RequestArgs) -> Result<(), Failure> {
         thinking,
         format!("{:?}", args.options.policy).to_lowercase(),
     )?;
-    let images = accepted.profile.images(conversation).len();
     writeln!(
         out,
-        "prompt: {tokens} tokens, {} bytes, {} special tokens, {images} images\n",
-        accepted.prompt.display_len(),
-        accepted.prompt.specials().len(),
+        "prompt: {} tokens, {} bytes, {} special tokens, {} images\n",
+        explanation.tokens, explanation.bytes, explanation.specials, explanation.images,
     )?;
     writeln!(out, "{:>8}  {:>9}  part", "tokens", "bytes")?;
-    for row in rows {
-        let label = Label { source: row.source, conversation }.to_string();
-        let says = paint::one_line(&summary(row.source, conversation), 60);
-        let line = format!("{:>8}  {:>9}  {label:<26} {says}", row.tokens, row.bytes);
+    for part in &explanation.parts {
+        let says = paint::one_line(&part.summary, 60);
+        let line = format!("{:>8}  {:>9}  {:<26} {says}", part.tokens, part.bytes, part.label);
         writeln!(out, "{}", line.trim_end())?;
     }
     let colourful = paint::is_colourful();
@@ -61,24 +54,4 @@ pub(crate) fn explain(args: &RequestArgs) -> Result<(), Failure> {
     }
     out.flush()?;
     Ok(())
-}
-
-fn rows(accepted: &Accepted) -> Vec<Row> {
-    let prompt = &accepted.prompt;
-    let placed = placed_ids(&accepted.profile.tokenizer(), prompt);
-    let begins: Vec<(Position, Source)> = prompt.sources().collect();
-    let mut tokens = placed.iter().map(|&(_, at)| at).peekable();
-    let mut rows = Vec::with_capacity(begins.len());
-    for (index, &(begin, source)) in begins.iter().enumerate() {
-        let end = begins.get(index + 1).map_or_else(|| prompt.end(), |&(position, _)| position);
-        let is_last = index + 1 == begins.len();
-        let mut count = 0;
-        while tokens.next_if(|&at| is_last || at < end).is_some() {
-            count += 1;
-        }
-        let specials = prompt.specials().skip(begin.specials).take(end.specials - begin.specials);
-        let spelled: usize = specials.map(|(_, special)| special.spelling().len()).sum();
-        rows.push(Row { source, bytes: end.text - begin.text + spelled, tokens: count });
-    }
-    rows
 }

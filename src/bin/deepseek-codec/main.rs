@@ -17,7 +17,6 @@ mod lines;
 mod mask;
 mod output;
 mod paint;
-mod places;
 mod replay;
 mod request;
 mod text;
@@ -51,6 +50,9 @@ enum Command {
     Explain {
         #[command(flatten)]
         request: RequestArgs,
+        /// Print it as JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// Show where the prompts of two requests part, and why: a prefix cache ends there.
     Diff {
@@ -58,6 +60,9 @@ enum Command {
         a: PathBuf,
         /// The second request.
         b: PathBuf,
+        /// Print it as JSON.
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         options: RequestOptions,
     },
@@ -241,8 +246,8 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Encode { request, format } => encode::encode(&request, format),
         Command::Count { request } => encode::count(&request),
-        Command::Explain { request } => explain::explain(&request),
-        Command::Diff { a, b, options } => diff::diff(&a, &b, &options),
+        Command::Explain { request, json } => explain::explain(&request, json),
+        Command::Diff { a, b, json, options } => diff::diff(&a, &b, &options, json),
         Command::Tokenize { text } => text::tokenize(&text),
         Command::Detokenize { text } => text::detokenize(&text),
         Command::Decode { args } => decode::decode(&args),

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use deepseek_codec::constraint::Constraint;
 use deepseek_codec::grammar::{Compiler, Layout, is_allowed};
+use deepseek_codec::inspect::spelled_ids;
 use deepseek_codec::json::Json;
 use deepseek_codec::model::PROFILES;
 use deepseek_codec::output::{Plan, Start};
@@ -38,7 +39,7 @@ pub(crate) fn mask(args: &MaskArgs) -> Result<(), Failure> {
         .compile(start, profile, &compiler, Layout::default())
         .map_err(|error| Failure::new(error.to_string()))?;
     let mut matcher = compiled.matcher();
-    let ids = crate::constrain::spelled(&tokenizer, &args.prefix);
+    let ids = spelled_ids(&tokenizer, &args.prefix);
     for (at, id) in ids.iter().enumerate() {
         matcher.accept(*id).map_err(|_| {
             let before = tokenizer.decode(&ids[..at]);

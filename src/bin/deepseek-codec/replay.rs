@@ -3,13 +3,9 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use deepseek_codec::constraint::Constraint;
-use deepseek_codec::json::{Json, Number, Object};
-use deepseek_codec::model::Profile;
-use deepseek_codec::prompt::Prompt;
-use deepseek_codec::protocol::{
-    Api, Dialect, Lowered, Options, Policy, RequestError, Warning, lower, lower_json,
-};
+use deepseek_codec::inspect::{View, report};
+use deepseek_codec::json::{Json, Object};
+use deepseek_codec::protocol::{Api, Dialect, Lowered, Options, Policy, RequestError, lower, lower_json};
 
 use crate::failure::Failure;
 use crate::lines::Lines;
@@ -57,7 +53,8 @@ fn run(job: &Json) -> Json {
 /// The result of a job whose request was accepted, with its events if it has an output.
 fn answered(job: &Json, lowered: &Lowered, dialect: Dialect) -> Result<Json, String> {
     let prompt = lowered.profile.render(&lowered.conversation);
-    let result = accepted(lowered, lowered.profile, &prompt);
+    let tokenizer = lowered.profile.tokenizer();
+    let result = report(View { lowered, prompt: &prompt, tokenizer: &tokenizer });
     let list = |key: &str| job.get(key).and_then(Json::as_array);
     let output = match (list("chunks"), list("outputs")) {
         (Some(chunks), _) => output::run(job, lowered, chunks, dialect, 0)?,
@@ -108,56 +105,5 @@ fn refused(error: &RequestError, api: Api, dialect: Dialect) -> Json {
         ("error", error.body(api, dialect)),
         ("kind", error.kind().as_str().into()),
         ("path", error.path().into()),
-    ])
-}
-
-/// All about a request that was accepted and its prompt.
-pub(crate) fn accepted(lowered: &Lowered, profile: &Profile, prompt: &Prompt) -> Json {
-    let special = prompt.display_specials().map(|(start, end, special)| {
-        Json::Array(vec![(start as u64).into(), (end as u64).into(), special.spelling().into()])
-    });
-    let ids = profile.tokenizer().encode(prompt).into_iter().map(|id| id.0.into());
-    Json::from([
-        ("status", 200_u32.into()),
-        ("model", profile.name().into()),
-        ("prompt", prompt.to_string().into()),
-        ("special", Json::Array(special.collect())),
-        ("ids", Json::Array(ids.collect())),
-        ("images", (profile.images(&lowered.conversation).len() as u64).into()),
-        ("thinking", lowered.conversation.thinking.is_on().into()),
-        ("stream", lowered.stream.into()),
-        ("sampling", sampling(lowered)),
-        ("stops", Json::Array(lowered.stops.iter().map(|stop| stop.as_str().into()).collect())),
-        ("warnings", Json::Array(lowered.warnings.iter().map(warning).collect())),
-    ])
-}
-
-fn sampling(lowered: &Lowered) -> Json {
-    let sampling = &lowered.sampling;
-    let constraint = Constraint::of(&lowered.conversation).map(|constraint| {
-        Json::from([("kind", constraint.kind().into()), ("schema", constraint.schema_text().into())])
-    });
-    Json::from([
-        ("max_tokens", sampling.max_tokens.into()),
-        ("temperature", number(sampling.temperature)),
-        ("top_p", number(sampling.top_p)),
-        ("logprobs", sampling.logprobs.into()),
-        ("top_logprobs", sampling.top_logprobs.map(u32::from).into()),
-        ("seed", sampling.seed.into()),
-        ("n", sampling.n.into()),
-        ("constraint", constraint.into()),
-    ])
-}
-
-/// A single-precision number as the double that it is.
-fn number(value: f32) -> Json {
-    Json::Number(Number::Float(f64::from(value)))
-}
-
-fn warning(warning: &Warning) -> Json {
-    Json::from([
-        ("kind", warning.kind.as_str().into()),
-        ("path", warning.path.as_str().into()),
-        ("message", warning.message.as_str().into()),
     ])
 }

@@ -4,10 +4,12 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use deepseek_codec::inspect::View;
 use deepseek_codec::json::{Json, LoneSurrogates};
 use deepseek_codec::model::Profile;
 use deepseek_codec::prompt::Prompt;
 use deepseek_codec::protocol::{Api, Lowered, Options, lower};
+use deepseek_codec::tokenizer::Tokenizer;
 
 use crate::failure::Failure;
 use crate::{RequestArgs, RequestOptions, profile};
@@ -21,6 +23,12 @@ pub(crate) struct Accepted {
     pub(crate) name: String,
     /// The size of its body in bytes.
     pub(crate) bytes: usize,
+}
+
+impl Accepted {
+    pub(crate) fn view<'v>(&'v self, tokenizer: &'v Tokenizer) -> View<'v> {
+        View { lowered: &self.lowered, prompt: &self.prompt, tokenizer }
+    }
 }
 
 pub(crate) fn read(args: &RequestArgs) -> Result<Accepted, Failure> {

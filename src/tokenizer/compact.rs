@@ -1,8 +1,14 @@
-//! The vocabulary inside the crate, decoded from the file that `tools/vocab/make_vocab.py` writes (its layout
-//! is described there).
+//! The vocabulary in the form that `tools/vocab/make_vocab.py` writes (its layout is described there).
 
+use std::fmt;
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::added::Added;
 use super::alphabet::byte_of_printable_order;
 use super::tables::{Merge, Tables, Words};
+use super::{LoadError, LoadErrorKind, Tokenizer, Vocabulary};
 
 /// The first 256 ids after the special tokens at the front are the single bytes.
 const FIRST_BYTE: u32 = 3;
@@ -12,13 +18,59 @@ const SYMBOLS: usize = EXACT + 8 * (17 - EXACT_BITS as usize + 1);
 const LONGEST_CODE: u32 = 12;
 const CODES: usize = 5;
 
-static DATA: &[u8] = include_bytes!("vocab/deepseek.bin");
+/// What [`BaseVocabulary::read`] accepts: XXH3 of the file.
+const FILE_HASH: u64 = 0xd8e3_1eed_5d07_af0e;
 
-/// The tables of the embedded vocabulary and its added tokens, ascending by id.
-pub(super) fn decode() -> (Tables, Vec<(u32, String)>) {
-    read(DATA).expect("the embedded vocabulary is the file that the generator wrote")
+/// The vocabulary that all model versions share, from which the tokenizer of each is made.
+///
+/// With the feature `vocab` it is inside the crate. Without it, this reads the crate's file
+/// `src/tokenizer/vocab/deepseek.bin`, which is a twentieth of a tokenizer.json: for programs that are sent over a
+/// network and fetch it on their own.
+#[derive(Clone)]
+pub struct BaseVocabulary {
+    tables: Arc<Tables>,
+    added: Vec<(u32, String)>,
 }
 
+impl BaseVocabulary {
+    /// The vocabulary inside the crate.
+    #[cfg(feature = "vocab")]
+    pub(super) fn embedded() -> Self {
+        static DATA: &[u8] = include_bytes!("vocab/deepseek.bin");
+        Self::decode(DATA).expect("the embedded vocabulary is the file that the generator wrote")
+    }
+
+    /// Reads the file.
+    ///
+    /// # Errors
+    ///
+    /// If it is not the file of this version of the crate, to the byte.
+    pub fn read(file: &[u8]) -> Result<Self, LoadError> {
+        let decoded = if xxh3_64(file) == FILE_HASH { Self::decode(file) } else { None };
+        decoded.ok_or_else(|| {
+            LoadError::new(LoadErrorKind::Vocabulary, "not the vocabulary of this version of the crate")
+        })
+    }
+
+    /// The tokenizer of a model version.
+    #[must_use]
+    pub fn tokenizer(&self, version: &Vocabulary) -> Tokenizer {
+        Tokenizer::new(Arc::clone(&self.tables), Added::of_version(self.added.clone(), version))
+    }
+
+    fn decode(file: &[u8]) -> Option<Self> {
+        let (tables, added) = read(file)?;
+        Some(Self { tables: Arc::new(tables), added })
+    }
+}
+
+impl fmt::Debug for BaseVocabulary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BaseVocabulary").finish_non_exhaustive()
+    }
+}
+
+/// The tables of the vocabulary and its added tokens, ascending by id.
 fn read(data: &[u8]) -> Option<(Tables, Vec<(u32, String)>)> {
     let mut data = Reader(data);
     let merge_count = data.u32()? as usize;
