@@ -12,7 +12,7 @@
 //! let prompt = lowered.profile.render(&lowered.conversation);
 //! let view = View { lowered: &lowered, prompt: &prompt, tokenizer: &lowered.profile.tokenizer() };
 //! let explanation = Explanation::of(view);
-//! assert_eq!(explanation.tokens, 5);
+//! assert_eq!(explanation.parts.len(), 3);
 //! assert_eq!(explanation.parts[1].label, "message 0: user");
 //! # }
 //! # Ok::<(), deepseek_codec::protocol::RequestError>(())
