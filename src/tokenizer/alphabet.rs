@@ -39,7 +39,6 @@ const fn is_printable(byte: u8) -> bool {
 }
 
 /// The byte that stands at a place of the alphabet's order.
-#[cfg(feature = "vocab")]
 pub(super) fn byte_of_printable_order(place: usize) -> u8 {
     ORDER[place]
 }
