@@ -13,7 +13,7 @@ use crate::grammar::{
 };
 use crate::model::{Dsml, Profile};
 use crate::output::Start;
-use crate::schema::values::{self, SchemaError, SchemaErrorKind};
+use crate::schema::values::{self, Relax, Relaxed, SchemaError, SchemaErrorKind};
 use crate::token::Special;
 
 /// The rules around calls.
@@ -88,6 +88,25 @@ impl From<CompileError> for ConstraintError {
     }
 }
 
+/// A demand of a schema that a mask does not enforce ([`Constraint::compile_relaxed`]).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The tool; nothing if it is the answer's schema.
+    pub tool: Option<String>,
+    /// The demand.
+    pub demand: Relaxed,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(tool) = &self.tool {
+            write!(f, "tool {tool}: ")?;
+        }
+        let Relaxed { pointer, keyword, reason } = &self.demand;
+        write!(f, "schema at '{pointer}': {keyword} is not enforced: {reason}")
+    }
+}
+
 impl Constraint {
     /// Compiles the masks of an output that begins at `start` and is written for `profile`.
     ///
@@ -101,12 +120,41 @@ impl Constraint {
         compiler: &Compiler,
         layout: Layout,
     ) -> Result<Arc<Compiled>, ConstraintError> {
+        self.compile_with(&mut Schemas::default(), start, profile, compiler, layout)
+    }
+
+    /// As [`compile`](Self::compile), but leaves out what of a schema cannot be enforced, and lists it. What is then
+    /// generated may break these demands; the feature `validate` tells.
+    ///
+    /// # Errors
+    ///
+    /// If a schema is malformed or has no instance, or an expression or a tool cannot be enforced.
+    pub fn compile_relaxed(
+        &self,
+        start: Start,
+        profile: &Profile,
+        compiler: &Compiler,
+        layout: Layout,
+    ) -> Result<(Arc<Compiled>, Vec<LeftOut>), ConstraintError> {
+        let mut schemas = Schemas { relax: Relax::Listed, left_out: Vec::new() };
+        let compiled = self.compile_with(&mut schemas, start, profile, compiler, layout)?;
+        Ok((compiled, schemas.left_out))
+    }
+
+    fn compile_with(
+        &self,
+        schemas: &mut Schemas,
+        start: Start,
+        profile: &Profile,
+        compiler: &Compiler,
+        layout: Layout,
+    ) -> Result<Arc<Compiled>, ConstraintError> {
         let reasons = matches!(start, Start::Reasoning | Start::InReasoning);
         match self {
             Self::Json { schema } => {
                 let values = match schema {
                     None => any_object(),
-                    Some(schema) => answer(schema)?,
+                    Some(schema) => schemas.values(schema, None)?,
                 };
                 if !reasons {
                     return Ok(compiler.compile(&values, layout)?);
@@ -127,7 +175,8 @@ impl Constraint {
                 let mut values = Values::new();
                 let mut calls = Vec::with_capacity(tools.len());
                 for tool in tools {
-                    calls.push(call(tool, profile.dsml(), &mut values)?);
+                    let parameters = schemas.values(tool.schema(), Some(&tool.name))?;
+                    calls.push(call(tool, &parameters, profile.dsml(), &mut values)?);
                 }
                 if *required && calls.is_empty() {
                     return Err(ConstraintError::NoTool);
@@ -157,10 +206,25 @@ fn any_object() -> Values {
     values
 }
 
-fn answer(schema: &crate::json::Json) -> Result<Values, ConstraintError> {
-    match values::compile(schema, &values::Options::default()) {
-        Ok((values, _)) => Ok(values),
-        Err(error) => Err(ConstraintError::Schema { tool: None, error }),
+/// How schemas are compiled, and what of them was left out.
+#[derive(Default)]
+struct Schemas {
+    relax: Relax,
+    left_out: Vec<LeftOut>,
+}
+
+impl Schemas {
+    fn values(&mut self, schema: &crate::json::Json, tool: Option<&str>) -> Result<Values, ConstraintError> {
+        let options = values::Options { relax: self.relax, ..Default::default() };
+        let tool = tool.map(str::to_owned);
+        match values::compile(schema, &options) {
+            Ok((values, relaxed)) => {
+                let left_out = |demand| LeftOut { tool: tool.clone(), demand };
+                self.left_out.extend(relaxed.into_iter().map(left_out));
+                Ok(values)
+            }
+            Err(error) => Err(ConstraintError::Schema { tool, error }),
+        }
     }
 }
 
@@ -179,12 +243,15 @@ fn dsml(first: &str, calls: Expr, markup: &Dsml) -> Grammar {
     }
 }
 
-/// A call of `tool`.
-fn call(tool: &Tool, markup: &Dsml, values: &mut Values) -> Result<Expr, ConstraintError> {
+/// A call of `tool`; its parameters become part of `values`.
+fn call(
+    tool: &Tool,
+    parameters: &Values,
+    markup: &Dsml,
+    values: &mut Values,
+) -> Result<Expr, ConstraintError> {
     let refused = || ConstraintError::Tool(tool.name.clone());
-    let (parameters, _) = values::compile(tool.schema(), &values::Options::default())
-        .map_err(|error| ConstraintError::Schema { tool: Some(tool.name.clone()), error })?;
-    let root = values.append(&parameters);
+    let root = values.append(parameters);
     let objects = values.values[root.0 as usize].objects.clone();
     let text = |text: &str| Expr::Text(text.to_owned());
     let tag = |open: &str, name: &str| {

@@ -4,7 +4,7 @@ mod compile;
 #[cfg(feature = "validate")]
 mod validate;
 
-pub use compile::ConstraintError;
+pub use compile::{ConstraintError, LeftOut};
 #[cfg(feature = "validate")]
 pub use validate::{InvalidSchema, Validator, Violation};
 

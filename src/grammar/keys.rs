@@ -29,6 +29,8 @@ pub(super) struct Keys<'k> {
     pub(super) spare: u32,
     pub(super) arena: &'k Arena,
     pub(super) others: u32,
+    /// How many of the object's keys are none of the known names.
+    pub(super) others_count: u32,
     pub(super) last: u32,
     pub(super) order: Order,
 }

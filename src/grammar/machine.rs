@@ -141,7 +141,7 @@ impl Machine<'_> {
                 let literal = LITERALS[which as usize];
                 if literal[at as usize] == byte {
                     match at as usize + 1 == literal.len() {
-                        true => self.finish(frame, u64::from(which) + 1, out),
+                        true => self.finish(frame, Self::literal_hash(which), out),
                         false => out.push(Thread { top: Top::Literal { which, at: at + 1 }, frame }),
                     }
                 }
@@ -215,7 +215,7 @@ impl Machine<'_> {
     }
 
     /// The first byte of a value.
-    fn begin(&mut self, value: ValueId, frame: u32, byte: u8, out: &mut Vec<Thread>) {
+    pub(super) fn begin(&mut self, value: ValueId, frame: u32, byte: u8, out: &mut Vec<Thread>) {
         let program = self.program;
         let code = program.value(value);
         let hashed = self.arena.frame(frame).hashed;
@@ -275,6 +275,11 @@ impl Machine<'_> {
         self.arena.push(Frame { parent, kind, hashed, hash: 0 })
     }
 
+    /// What a literal is compared by.
+    pub(super) const fn literal_hash(which: u8) -> u64 {
+        which as u64 + 1
+    }
+
     /// A value is complete.
     pub(super) fn finish(&mut self, frame: u32, hash: u64, out: &mut Vec<Thread>) {
         let inside = *self.arena.frame(frame);
@@ -308,7 +313,7 @@ impl Machine<'_> {
     }
 
     /// What follows a value.
-    fn after(&mut self, frame: u32, byte: u8, out: &mut Vec<Thread>) {
+    pub(super) fn after(&mut self, frame: u32, byte: u8, out: &mut Vec<Thread>) {
         match (self.arena.frame(frame).kind, byte) {
             (Kind::Object { .. }, b',') if self.may_add(frame) => {
                 out.push(Thread { top: Top::Comma { gap: 0 }, frame });
@@ -339,15 +344,19 @@ impl Machine<'_> {
         }
     }
 
-    fn close_array(&mut self, frame: u32, out: &mut Vec<Thread>) {
-        let inside = *self.arena.frame(frame);
-        let Kind::Array { array, count, counted, .. } = inside.kind else { return };
-        if may_close_array(&self.program.arrays[array as usize], count, counted) {
+    pub(super) fn close_array(&mut self, frame: u32, out: &mut Vec<Thread>) {
+        if self.may_close_array_of(frame) {
+            let inside = *self.arena.frame(frame);
             self.finish(inside.parent, mix(inside.hash, u64::from(b'[')), out);
         }
     }
 
-    fn close_object(&mut self, frame: u32, out: &mut Vec<Thread>) {
+    pub(super) fn may_close_array_of(&self, frame: u32) -> bool {
+        let Kind::Array { array, count, counted, .. } = self.arena.frame(frame).kind else { return false };
+        may_close_array(&self.program.arrays[array as usize], count, counted)
+    }
+
+    pub(super) fn close_object(&mut self, frame: u32, out: &mut Vec<Thread>) {
         if self.may_close_object(frame) {
             let inside = *self.arena.frame(frame);
             self.finish(inside.parent, mix(inside.hash, u64::from(b'{')), out);
@@ -404,11 +413,22 @@ impl Machine<'_> {
             self.arena.bits[bits as usize..bits as usize + 2 * shape.words].split_at(shape.words);
         let needed: u32 = missing.iter().map(|word| word.count_ones()).sum();
         let spare = shape.max.map_or(u32::MAX, |max| max.saturating_sub(count).saturating_sub(needed));
-        Some(Keys { shape, seen, missing, spare, arena: self.arena, others, last, order: self.layout.order })
+        let known: u32 = seen.iter().map(|word| word.count_ones()).sum();
+        Some(Keys {
+            shape,
+            seen,
+            missing,
+            spare,
+            arena: self.arena,
+            others,
+            others_count: count.saturating_sub(known),
+            last,
+            order: self.layout.order,
+        })
     }
 
     /// A key is complete: the readings of its value.
-    fn end_key(&mut self, frame: u32, key: Key, out: &mut Vec<Thread>) {
+    pub(super) fn end_key(&mut self, frame: u32, key: Key, out: &mut Vec<Thread>) {
         let Kind::Object { object, .. } = self.arena.frame(frame).kind else { return };
         let shape = &self.program.objects[object as usize];
         let class = || shape.classifier.as_ref().and_then(|classifier| classifier.label(key.class));

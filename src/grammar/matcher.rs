@@ -386,6 +386,7 @@ impl Matcher {
                 break;
             }
         }
+        now.retain(|thread| machine.is_alive(*thread));
         (self.threads, self.spare) = (now, next);
         self.remember(past);
         if self.threads.is_empty() {

@@ -110,7 +110,7 @@ impl Machine<'_> {
 
     /// Between the members of an object in markup.
     pub(super) fn next_member(&mut self, members: u32, frame: u32, out: &mut Vec<Thread>) {
-        if self.may_add(frame) {
+        if self.may_begin_key(frame) {
             let open = self.part(frame, Then::Key);
             self.enter(self.program.rules.members[members as usize].open, open, out);
         }

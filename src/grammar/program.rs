@@ -66,6 +66,30 @@ pub(super) struct ObjectCode {
     pub(super) needs_witness: bool,
     /// Whether any text may be a further key, all of one class.
     pub(super) open: bool,
+    /// For each state of the classifier, how many keys begin like what was read, once somebody asks.
+    keys_left: OnceLock<Option<Box<[u32]>>>,
+}
+
+impl ObjectCode {
+    /// The classifier's state before a key; its dead state if there are no further keys.
+    pub(super) fn first_class(&self) -> u32 {
+        self.classifier.as_ref().map_or(Classifier::DEAD, Classifier::start)
+    }
+
+    /// How many further keys begin like one that led to a state; `u32::MAX` for as many as one likes.
+    pub(super) fn keys_left(&self, class: u32) -> u32 {
+        self.all_keys_left().map_or(u32::MAX, |left| left[class as usize])
+    }
+
+    /// Whether keys may begin like only some others.
+    pub(super) fn has_few_keys(&self) -> bool {
+        self.all_keys_left().is_some()
+    }
+
+    fn all_keys_left(&self) -> Option<&[u32]> {
+        let classifier = self.classifier.as_ref().filter(|_| !self.open)?;
+        self.keys_left.get_or_init(|| classifier.words_left()).as_deref()
+    }
 }
 
 /// An array's shape.
@@ -98,6 +122,8 @@ pub(super) struct Program {
     farthest: Vec<u32>,
     /// For each language, its [`endless_states`], once somebody asks.
     endless: Vec<OnceLock<Vec<bool>>>,
+    /// For each language, how many words each of its states has left, once somebody asks.
+    words_left: Vec<OnceLock<Option<Box<[u32]>>>>,
     pub(super) numbers: Vec<NumberSet>,
     /// Where texts begin, if there are no rules.
     pub(super) root: ValueId,
@@ -128,6 +154,7 @@ impl Program {
             free_states: vec![free_state(&Language::any())],
             farthest: vec![0],
             endless: vec![OnceLock::new()],
+            words_left: vec![OnceLock::new()],
             numbers: Vec::new(),
             root: values.root,
             rules: RuleCode::default(),
@@ -182,6 +209,36 @@ impl Program {
             && self.endless[language as usize].get_or_init(|| endless_states(code))[cursor.state as usize]
     }
 
+    /// How many words go on from here, or fewer; `u32::MAX` for as many as one likes. Of words that may only have some
+    /// length it tells whether they are many, or nothing.
+    pub(super) fn ways(&self, language: u32, cursor: Cursor) -> u32 {
+        let code = &self.languages[language as usize];
+        let left = self.words_left(language).map_or(u32::MAX, |left| left[cursor.state as usize]);
+        match code.max_chars() {
+            Some(max) => {
+                let spare = max.saturating_sub(cursor.chars).saturating_sub(code.distance(cursor.state));
+                // One more character may be any, or some more at least one of two.
+                let enough = if self.is_any_text(language, cursor) { 1 } else { Self::ENOUGH };
+                if left == u32::MAX && spare >= enough { u32::MAX } else { 0 }
+            }
+            None if left < u32::MAX && code.counts() => 0,
+            None => left,
+        }
+    }
+
+    /// With so many more characters than are needed, there is taken to be plenty of words.
+    pub(super) const ENOUGH: u32 = 3;
+
+    /// Whether some text goes on with few words only.
+    pub(super) fn has_few_words(&self, language: u32) -> bool {
+        self.languages[language as usize].max_chars().is_some() || self.words_left(language).is_some()
+    }
+
+    fn words_left(&self, language: u32) -> Option<&[u32]> {
+        let code = &self.languages[language as usize];
+        self.words_left[language as usize].get_or_init(|| code.words_left()).as_deref()
+    }
+
     /// Adds rules that refer to the values.
     pub(super) fn with_rules(mut self, mut rules: RuleCode) -> Self {
         let words: Vec<u32> = rules.words.iter().map(|language| self.language(language)).collect();
@@ -214,6 +271,7 @@ impl Program {
             self.free_states.push(free_state(language));
             self.farthest.push(farthest(language));
             self.endless.push(OnceLock::new());
+            self.words_left.push(OnceLock::new());
             self.languages.len() - 1
         }) as u32
     }
@@ -252,6 +310,7 @@ fn object_code(object: &crate::grammar::value::Object, limits: &Limits) -> Resul
         max: object.max,
         needs_witness: object.needs_witness,
         open: matches!(&object.others[..], [only] if only.keys.is_any()),
+        keys_left: OnceLock::new(),
     };
     for (place, property) in sorted.iter().map(|index| (rank[*index] as usize, &object.properties[*index])) {
         let bit = 1 << (place % 64);

@@ -116,6 +116,16 @@ pub(super) struct Shared {
     pub(super) vocabulary: Arc<Vocabulary>,
     /// For each place, all tokens of a class, if there is one, and further tokens.
     inside: Kept<Key, (Option<Class>, TokenSet)>,
+    /// The same tokens by how many words they leave.
+    by_ways: Kept<Key, Arc<ByWays>>,
+}
+
+/// The tokens that go on inside a text.
+pub(super) struct ByWays {
+    /// Those after which there are as many words as one likes.
+    pub(super) plenty: TokenSet,
+    /// For each of the others how many words there are at least, and the token.
+    pub(super) few: Box<[(u32, u32)]>,
 }
 
 impl Shared {
@@ -123,7 +133,7 @@ impl Shared {
     const MOST_SETS: usize = 4096;
 
     pub(super) fn new(vocabulary: Arc<Vocabulary>) -> Self {
-        Self { vocabulary, inside: Kept::new(Self::MOST_SETS) }
+        Self { vocabulary, inside: Kept::new(Self::MOST_SETS), by_ways: Kept::new(256) }
     }
 
     /// Adds the tokens that stay inside a string's body or a key to `sets`.
@@ -135,6 +145,62 @@ impl Shared {
                 let inside = |classifier| inside(classifier, State(state), Form::String, trie);
                 classifier.map_or(Inside { class: None, tokens: Vec::new() }, inside)
             }),
+        }
+    }
+
+    /// The tokens of [`inside`](Self::inside) by how many words they leave.
+    pub(super) fn by_ways(&self, text: Text, program: &Program) -> Arc<ByWays> {
+        let key = match text {
+            Text::String(language, cursor) => {
+                let code = &program.languages[language as usize];
+                let reach = program.farthest(language) + self.vocabulary.slices.longest() + Program::ENOUGH;
+                let room = code.max_chars().map_or(u32::MAX, |max| (max - cursor.chars).min(reach + 1));
+                Key::Word(Form::String, language, cursor.state, room)
+            }
+            Text::Key(object, state) => Key::Class(object, state),
+        };
+        self.by_ways.get(key, || {
+            let mut sets = Vec::new();
+            self.inside(text, program, &mut sets);
+            let mut tokens = Vec::new();
+            sets.iter().for_each(|set| set.add_tokens(&mut tokens));
+            let mut few = Vec::new();
+            tokens.retain(|token| {
+                let ways = self.ways_after(text, *token, program);
+                if ways < u32::MAX {
+                    few.push((ways, *token));
+                }
+                ways == u32::MAX
+            });
+            Arc::new(ByWays { plenty: self.vocabulary.set(&tokens), few: few.into() })
+        })
+    }
+
+    /// How many words there are at least after a token that goes on inside `text`.
+    fn ways_after(&self, text: Text, token: u32, program: &Program) -> u32 {
+        let bytes = self.vocabulary.trie.token_bytes(TokenId(token));
+        match text {
+            Text::String(language, cursor) => {
+                let code = &program.languages[language as usize];
+                // Far from its longest, any text has plenty.
+                if let (Some(max), Some(chars)) = (code.max_chars(), self.vocabulary.slices.chars(token))
+                    && program.is_any_text(language, cursor)
+                    && max - cursor.chars > chars
+                {
+                    return u32::MAX;
+                }
+                let end = Form::String.read(code, cursor, Escape::None, bytes);
+                // Inside an escape sequence it is not clear which character comes.
+                end.filter(|end| end.1 == Escape::None).map_or(0, |end| program.ways(language, end.0))
+            }
+            Text::Key(object, state) => {
+                let shape = &program.objects[object as usize];
+                let end = shape
+                    .classifier
+                    .as_ref()
+                    .and_then(|classifier| Form::String.read(classifier, State(state), Escape::None, bytes));
+                end.filter(|end| end.1 == Escape::None).map_or(0, |end| shape.keys_left(end.0.0))
+            }
         }
     }
 

@@ -167,4 +167,29 @@ mod with_vocabulary {
         matcher.fill_mask(&mut mask);
         assert!(mask.iter().all(|word| *word == 0), "nothing comes after the end");
     }
+
+    #[cfg(feature = "parallel")]
+    #[test]
+    fn a_batch_of_masks_is_that_of_each_matcher() {
+        let compiled = COMPILER.compile(&Values::new(), Layout::default()).unwrap();
+        let mut matchers: Vec<Matcher> = ["", "{", "[1, ", "\"a", "{\"k\":", "true", "[[", "-", "{}"]
+            .into_iter()
+            .map(|text| {
+                let mut matcher = compiled.matcher();
+                let tokens = TOKENIZER.encode_text(text);
+                assert_eq!(matcher.try_accept(&tokens), tokens.len());
+                matcher
+            })
+            .collect();
+        let words = compiled.mask_words();
+        let mut masks = vec![0; words * matchers.len()];
+        crate::grammar::fill_masks(&mut matchers, &mut masks);
+        for (matcher, mask) in matchers.iter_mut().zip(masks.chunks_exact(words)) {
+            let mut alone = vec![0; words];
+            matcher.fill_mask(&mut alone);
+            assert!(alone == mask, "after {:?}", matcher.places());
+            assert!(alone.iter().any(|word| *word != 0));
+        }
+        crate::grammar::fill_masks(&mut [], &mut []);
+    }
 }

@@ -25,6 +25,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use crate::grammar::language::{Language, LanguageError, Limits};
+use crate::grammar::notation::{self, Form, Node};
 use crate::grammar::rules::{Expr, Grammar, RuleId};
 use crate::token::Special;
 
@@ -73,9 +74,6 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-/// How deep groups may nest.
-const MAX_DEPTH: usize = 64;
-
 impl Grammar {
     /// Reads a grammar. `holes` says what stands for each `$name`.
     ///
@@ -83,222 +81,53 @@ impl Grammar {
     ///
     /// The first fault.
     pub fn parse(source: &str, holes: &HashMap<&str, Expr>, limits: &Limits) -> Result<Self, TextError> {
-        let rules = split(source)?;
-        let mut names = HashMap::new();
-        for (id, rule) in rules.iter().enumerate() {
-            if names.insert(rule.name, RuleId(id as u32)).is_some() {
-                let fault = TextFault::Twice(rule.name.to_owned());
-                return Err(TextError { line: rule.line, fault });
-            }
-        }
+        let rules = notation::rules(source)?;
+        let names = (0..).zip(&rules).map(|(id, rule)| (rule.name, RuleId(id))).collect();
+        let meaning = Meaning { names, holes, limits };
         let mut grammar = Self::default();
         for rule in &rules {
-            let mut reader = Reader { rest: &rule.body, line: rule.line, names: &names, holes, limits };
-            let expr = reader.choice(0)?;
-            reader.space();
-            if !reader.rest.is_empty() {
-                return Err(reader.fail(TextFault::Expected("the end of the rule")));
-            }
-            grammar.rules.push(expr);
+            let [expr] = &rule.all[..] else {
+                let fault = TextFault::Expected("the end of the rule");
+                return Err(TextError { line: rule.line, fault });
+            };
+            grammar.rules.push(meaning.of(expr)?);
         }
         Ok(grammar)
     }
 }
 
-struct Source<'s> {
-    name: &'s str,
-    body: String,
-    line: usize,
+/// What expressions stand for.
+struct Meaning<'m> {
+    names: HashMap<&'m str, RuleId>,
+    holes: &'m HashMap<&'m str, Expr>,
+    limits: &'m Limits,
 }
 
-/// The rules of a text, without comments.
-fn split(source: &str) -> Result<Vec<Source<'_>>, TextError> {
-    let mut rules: Vec<Source<'_>> = Vec::new();
-    for (at, line) in source.lines().enumerate() {
-        let expected = |what| TextError { line: at + 1, fault: TextFault::Expected(what) };
-        if line.trim().is_empty() || line.trim_start().starts_with('#') {
-            continue;
-        }
-        if line.starts_with([' ', '\t']) {
-            let rule = rules.last_mut().ok_or_else(|| expected("a rule"))?;
-            rule.body.push('\n');
-            rule.body.push_str(line);
-            continue;
-        }
-        let (name, body) = line.split_once('=').ok_or_else(|| expected("="))?;
-        let name = name.trim();
-        if name.is_empty() || !name.bytes().all(is_name) {
-            return Err(expected("a name"));
-        }
-        rules.push(Source { name, body: body.to_owned(), line: at + 1 });
-    }
-    Ok(rules)
-}
-
-const fn is_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
-}
-
-struct Reader<'r> {
-    rest: &'r str,
-    line: usize,
-    names: &'r HashMap<&'r str, RuleId>,
-    holes: &'r HashMap<&'r str, Expr>,
-    limits: &'r Limits,
-}
-
-impl Reader<'_> {
-    fn fail(&self, fault: TextFault) -> TextError {
-        TextError { line: self.line, fault }
-    }
-
-    fn space(&mut self) {
-        while let Some(first) = self.rest.chars().next() {
-            match first {
-                '\n' => self.line += 1,
-                ' ' | '\t' => {}
-                '#' => {
-                    let end = self.rest.find('\n').unwrap_or(self.rest.len());
-                    self.rest = &self.rest[end..];
-                    continue;
-                }
-                _ => break,
+impl Meaning<'_> {
+    fn of(&self, node: &Node) -> Result<Expr, TextError> {
+        let all = |parts: &[Node]| parts.iter().map(|part| self.of(part)).collect::<Result<Vec<_>, _>>();
+        let found = match &node.form {
+            Form::Text(text) => Ok(Expr::Text(text.clone())),
+            Form::Pattern(pattern) => {
+                Language::whole(pattern, self.limits).map(Expr::Word).map_err(TextFault::Expression)
             }
-            self.rest = &self.rest[1..];
-        }
-    }
-
-    fn eat(&mut self, wanted: char) -> bool {
-        self.space();
-        let rest = self.rest.strip_prefix(wanted);
-        self.rest = rest.unwrap_or(self.rest);
-        rest.is_some()
-    }
-
-    fn choice(&mut self, depth: usize) -> Result<Expr, TextError> {
-        let mut parts = vec![self.sequence(depth)?];
-        while self.eat('|') {
-            parts.push(self.sequence(depth)?);
-        }
-        Ok(if parts.len() == 1 { parts.remove(0) } else { Expr::Choice(parts) })
-    }
-
-    fn sequence(&mut self, depth: usize) -> Result<Expr, TextError> {
-        let mut parts = Vec::new();
-        loop {
-            self.space();
-            match self.rest.chars().next() {
-                None | Some('|' | ')') => break,
-                Some(_) => {
-                    let part = self.part(depth)?;
-                    parts.push(self.repeats(part)?);
-                }
+            Form::Role(name) => {
+                let role = Special::ALL.iter().find(|role| format!("{role:?}") == *name);
+                role.map(|role| Expr::Special(*role)).ok_or_else(|| TextFault::UnknownRole(name.clone()))
             }
-        }
-        Ok(if parts.len() == 1 { parts.remove(0) } else { Expr::Sequence(parts) })
-    }
-
-    fn part(&mut self, depth: usize) -> Result<Expr, TextError> {
-        if depth > MAX_DEPTH {
-            return Err(self.fail(TextFault::TooDeep));
-        }
-        if self.eat('(') {
-            let inside = self.choice(depth + 1)?;
-            return if self.eat(')') { Ok(inside) } else { Err(self.fail(TextFault::Expected(")"))) };
-        }
-        if self.eat('"') {
-            return self.quoted('"').map(Expr::Text);
-        }
-        if self.eat('/') {
-            let expression = self.quoted('/')?;
-            let language = Language::whole(&expression, self.limits);
-            return language.map(Expr::Word).map_err(|error| self.fail(TextFault::Expression(error)));
-        }
-        if self.eat('<') {
-            let name = self.name();
-            if !self.eat('>') {
-                return Err(self.fail(TextFault::Expected(">")));
+            Form::Hole(name) => {
+                self.holes.get(&name[..]).cloned().ok_or_else(|| TextFault::UnknownHole(name.clone()))
             }
-            let role = Special::ALL.iter().find(|role| format!("{role:?}") == name);
-            return role.map(|role| Expr::Special(*role)).ok_or(self.fail(TextFault::UnknownRole(name)));
-        }
-        if self.eat('$') {
-            let name = self.name();
-            return self.holes.get(&name[..]).cloned().ok_or(self.fail(TextFault::UnknownHole(name)));
-        }
-        let name = self.name();
-        if name.is_empty() {
-            return Err(self.fail(TextFault::Expected("an expression")));
-        }
-        self.names.get(&name[..]).map(|rule| Expr::Rule(*rule)).ok_or(self.fail(TextFault::UnknownRule(name)))
-    }
-
-    fn name(&mut self) -> String {
-        let end = self.rest.bytes().position(|byte| !is_name(byte)).unwrap_or(self.rest.len());
-        let (name, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        name.to_owned()
-    }
-
-    /// What stands before the closing `quote`. In a regular expression, only the slash is an escape of ours.
-    fn quoted(&mut self, quote: char) -> Result<String, TextError> {
-        let mut text = String::new();
-        let mut characters = self.rest.char_indices();
-        while let Some((at, character)) = characters.next() {
-            match character {
-                _ if character == quote => {
-                    self.rest = &self.rest[at + 1..];
-                    return Ok(text);
-                }
-                '\n' => break,
-                '\\' => {
-                    let Some((_, escaped)) = characters.next() else { break };
-                    match escaped {
-                        '/' if quote == '/' => text.push('/'),
-                        _ if quote == '/' => text.extend(['\\', escaped]),
-                        'n' => text.push('\n'),
-                        't' => text.push('\t'),
-                        '"' | '\\' => text.push(escaped),
-                        _ => return Err(self.fail(TextFault::Expected("an escape"))),
-                    }
-                }
-                _ => text.push(character),
+            Form::Rule(name) => {
+                let rule = self.names.get(&name[..]);
+                rule.map(|rule| Expr::Rule(*rule)).ok_or_else(|| TextFault::UnknownRule(name.clone()))
             }
-        }
-        Err(self.fail(TextFault::Expected("a closing quote")))
-    }
-
-    fn repeats(&mut self, of: Expr) -> Result<Expr, TextError> {
-        let (min, max) = if self.eat('?') {
-            (0, Some(1))
-        } else if self.eat('*') {
-            (0, None)
-        } else if self.eat('+') {
-            (1, None)
-        } else if self.eat('{') {
-            let min = self.number()?;
-            let max = if !self.eat(',') {
-                Some(min)
-            } else if self.rest.starts_with('}') {
-                None
-            } else {
-                Some(self.number()?)
-            };
-            if !self.eat('}') || max.is_some_and(|max| max < min) {
-                return Err(self.fail(TextFault::Expected("}")));
+            Form::Sequence(parts) => return all(parts).map(Expr::Sequence),
+            Form::Choice(parts) => return all(parts).map(Expr::Choice),
+            Form::Repeat { of, min, max } => {
+                return Ok(Expr::Repeat { of: Box::new(self.of(of)?), min: *min, max: *max });
             }
-            (min, max)
-        } else {
-            return Ok(of);
         };
-        Ok(Expr::Repeat { of: Box::new(of), min, max })
-    }
-
-    fn number(&mut self) -> Result<u32, TextError> {
-        self.space();
-        let end = self.rest.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(self.rest.len());
-        let (digits, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        digits.parse().map_err(|_| self.fail(TextFault::Expected("a number")))
+        found.map_err(|fault| TextError { line: node.line, fault })
     }
 }

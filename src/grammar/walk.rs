@@ -60,7 +60,10 @@ impl Walk<'_> {
                 Some((text, is_free)) => {
                     if !places.contains(&text) {
                         places.push(text);
-                        self.shared.inside(text, program, &mut sets);
+                        match self.least_ways(*thread, text) {
+                            None => self.shared.inside(text, program, &mut sets),
+                            Some(used) => self.new_inside(*thread, text, used, &mut sets),
+                        }
                     }
                     if is_free {
                         free.push(*thread)
@@ -73,9 +76,9 @@ impl Walk<'_> {
                 None => match thread.top {
                     Top::Number { set, at } => {
                         let state = self.machine.arena.number(at).state;
-                        sets.push(
-                            self.shared.vocabulary.inside_number(&program.numbers[set as usize], state),
-                        );
+                        let digits =
+                            self.shared.vocabulary.inside_number(&program.numbers[set as usize], state);
+                        self.digits(*thread, digits, &mut sets);
                         self.machine.end_number(*thread, &mut others);
                         crossings.push(*thread);
                     }
@@ -91,7 +94,8 @@ impl Walk<'_> {
                 for set in &program.value(value).numbers {
                     if !numbers.contains(set) {
                         numbers.push(*set);
-                        sets.push(self.shared.vocabulary.first_digits(&program.numbers[*set as usize]));
+                        let digits = self.shared.vocabulary.first_digits(&program.numbers[*set as usize]);
+                        self.digits(*thread, digits, &mut sets);
                     }
                 }
             }
@@ -129,6 +133,49 @@ impl Walk<'_> {
             }
             _ => None,
         }
+    }
+
+    /// How many ways on a text must have at least so that there is one to a new value or a new key; nothing if all of
+    /// its texts have as many as one likes, or nothing is used.
+    fn least_ways(&self, thread: Thread, text: Text) -> Option<u32> {
+        let used = self.machine.used_items(thread.frame);
+        match text {
+            Text::String(language, _) => {
+                (used > 0 && self.machine.program.has_few_words(language)).then_some(used)
+            }
+            Text::Key(object, _) => {
+                let keys = self.machine.keys(thread.frame)?;
+                let used = used.saturating_add(Machine::used_keys(&keys));
+                (used > 0 && self.machine.program.objects[object as usize].has_few_keys()).then_some(used)
+            }
+        }
+    }
+
+    /// As [`Shared::inside`], without the tokens from which only what is used goes on.
+    fn new_inside(&mut self, thread: Thread, text: Text, used: u32, sets: &mut Vec<TokenSet>) {
+        let tokens = self.shared.by_ways(text, self.machine.program);
+        sets.push(tokens.plenty.clone());
+        for (ways, token) in tokens.few.iter() {
+            if *ways > used || self.goes_on(&[thread], self.trie.token_bytes(TokenId(*token))) {
+                self.found.push(*token);
+            }
+        }
+    }
+
+    /// Adds `digits`, which go on with the number of `thread` or begin one, as far as they lead to a new value.
+    fn digits(&mut self, thread: Thread, digits: TokenSet, sets: &mut Vec<TokenSet>) {
+        if self.machine.used_items(thread.frame) == 0 {
+            return sets.push(digits);
+        }
+        let mut tokens = Vec::new();
+        digits.add_tokens(&mut tokens);
+        tokens.retain(|token| self.goes_on(&[thread], self.trie.token_bytes(TokenId(*token))));
+        self.found.append(&mut tokens);
+    }
+
+    /// Whether one of the readings of `range` can come to an end.
+    fn is_alive(&mut self, range: Range) -> bool {
+        (range.0..range.1).any(|at| self.machine.is_alive(self.pool[at]))
     }
 
     /// The tokens that hold the end of the strings and keys that `free` and `bound` are in.
@@ -187,14 +234,18 @@ impl Walk<'_> {
                 break;
             }
         }
+        let alive = self.is_alive(range);
         self.reset(start, mark);
-        range.1 > range.0
+        alive
     }
 
     /// Adds to `closing` the tokens that go on with `range` after their quote.
     fn after_quote(&mut self, node: Node, range: Range, closing: &mut Vec<u32>) {
         let after_quote = &self.trie.after_quote;
-        closing.extend_from_slice(after_quote.entries(node));
+        let entries = after_quote.entries(node);
+        if !entries.is_empty() && self.is_alive(range) {
+            closing.extend_from_slice(entries);
+        }
         for child in after_quote.children(node) {
             let (start, mark) = (self.pool.len(), self.machine.arena.mark());
             let next = self.step_range(range, after_quote.byte(child));
@@ -278,7 +329,10 @@ impl Walk<'_> {
             if self.is_plain(trie, child, next) {
                 self.found.extend_from_slice(trie.entries_below(child));
             } else {
-                self.found.extend_from_slice(trie.entries(child));
+                let entries = trie.entries(child);
+                if !entries.is_empty() && self.is_alive(next) {
+                    self.found.extend_from_slice(entries);
+                }
                 self.below(trie, child, next);
             }
         }

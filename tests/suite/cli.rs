@@ -249,3 +249,68 @@ fn constrain_shows_masks_if_asked() {
     let masks = tests[0].get("masks").unwrap().as_array().unwrap();
     assert_eq!(masks.iter().map(|mask| mask.as_str().unwrap().len()).collect::<Vec<_>>(), [21_548]);
 }
+
+#[test]
+fn mask_lists_what_may_come_and_why() {
+    let schema = br#"{"enum": ["red", "green"]}"#;
+    let out = stdout(&["mask", "--prefix", "\"gr", "--limit", "3"], schema);
+    assert!(out.starts_with("3 of 129280 tokens may come\n"), "{out}");
+    assert!(out.contains("because the text is inside a string\n"), "{out}");
+    assert!(out.contains("must go on with \"e"), "{out}");
+    assert!(out.contains("\t\"een\"\n"), "{out}");
+    assert!(stdout(&["mask", "--prefix", "\"red\""], schema).contains("it may end here"));
+    let (code, error) = failure(&["mask", "--prefix", "\"blue"], schema);
+    assert_eq!(code, Some(2));
+    assert!(error.contains("is not allowed"), "{error}");
+    assert!(stdout(&["mask", "--regex", "[0-9]{2}", "--prefix", "1"], b"").starts_with("10 of "));
+    let request = fixture("chat_tools_required.json");
+    assert!(stdout(&["mask", "--request", &request], b"").contains("because the text is"));
+}
+
+#[test]
+fn what_no_mask_can_enforce_is_refused_or_left_out_and_named() {
+    let schema = br#"{"type": "string", "not": {"format": "uri"}, "maxLength": 1}"#;
+    let (code, error) = failure(&["mask"], schema);
+    assert_eq!(code, Some(2));
+    assert!(error.contains("unsupported"), "{error}");
+    let output = run(&["mask", "--relax"], schema);
+    assert!(output.status.success());
+    let warning = String::from_utf8(output.stderr).unwrap();
+    assert!(warning.contains("is not enforced"), "{warning}");
+}
+
+#[test]
+fn constrain_answers_each_line() {
+    let jobs = concat!(
+        r#"{"id": 1, "schema": {"type": "integer"}, "tests": [{"valid": true, "data": 7}, {"valid": false, "data": "7"}]}"#,
+        "\n",
+        r#"{"id": 2, "regex": "a+", "tests": [{"valid": true, "data": "aaa"}, {"valid": false, "data": "b"}]}"#,
+        "\n",
+        r#"{"id": 3, "schema": {"type": "nothing"}}"#,
+        "\n",
+        r#"{"id": 4, "schema": {"type": "string", "not": {"format": "uri"}}}"#,
+        "\n",
+        r#"{"id": 5, "schema": {"type": "string", "not": {"format": "uri"}}, "relax": true}"#,
+        "\n",
+        r#"{"id": 6, "schema": {"properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}, "order": "schema", "tests": [{"valid": true, "data": {"b": 1, "a": 2}}]}"#,
+        "\n",
+        r#"{"id": 7}"#,
+        "\nnot JSON\n"
+    );
+    let out = stdout(&["constrain"], jobs.as_bytes());
+    let results: Vec<Json> = out.lines().map(|line| Json::parse(line.as_bytes()).unwrap()).collect();
+    let status = |at: usize| results[at].get("status").and_then(Json::as_str);
+    let accepted = |at: usize| -> Vec<Json> {
+        let tests = results[at].get("tests").and_then(Json::as_array).unwrap();
+        tests.iter().map(|test| test.get("accepted").unwrap().clone()).collect()
+    };
+    assert_eq!(accepted(0), [Json::Bool(true), Json::Bool(false)]);
+    assert_eq!(accepted(1), [Json::Bool(true), Json::Bool(false)]);
+    assert_eq!(status(2), Some("invalid"));
+    assert_eq!(status(3), Some("unsupported"));
+    assert_eq!(status(4), Some("ok"));
+    assert_eq!(results[4].get("left_out").and_then(Json::as_array).unwrap().len(), 1);
+    assert_eq!(accepted(5), [Json::Bool(false)]);
+    assert_eq!(status(6), Some("invalid"));
+    assert!(results[7].get("bad_job").is_some());
+}

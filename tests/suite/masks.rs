@@ -76,6 +76,31 @@ fn texts_are_accepted_as_their_case_says_however_they_are_cut() {
     }
 }
 
+#[test]
+fn no_token_leads_to_where_all_is_used_up() {
+    let cases = Json::parse(include_bytes!("../../fixtures/grammar/left.json")).unwrap();
+    for case in cases.as_array().unwrap() {
+        let compiled = compile(case.get("schema").unwrap(), Layout::default());
+        let after = case.get("after").and_then(Json::as_str).unwrap();
+        let mut matcher = compiled.matcher();
+        for token in bytes(after) {
+            matcher.accept(token).unwrap();
+        }
+        let mut mask = vec![0; compiled.mask_words()];
+        matcher.fill_mask(&mut mask);
+        for (key, expected) in [("allows", true), ("refuses", false)] {
+            for text in texts(case, key) {
+                let tokens = SETUP.tokenizer.encode_text(text);
+                let allowed = match tokens[..] {
+                    [token] => is_allowed(&mask, token),
+                    _ => matcher.clone().try_accept(&tokens) == tokens.len(),
+                };
+                assert_eq!(allowed, expected, "{text:?} after {after:?}");
+            }
+        }
+    }
+}
+
 /// The mask, made by trying every token.
 fn slow_mask(matcher: &mut Matcher, tokens: usize) -> Vec<u32> {
     let mut mask = vec![0; matcher.mask_words()];

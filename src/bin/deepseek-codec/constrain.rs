@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use deepseek_codec::constraint::{Constraint, ConstraintError};
+use deepseek_codec::constraint::{Constraint, ConstraintError, LeftOut};
 use deepseek_codec::grammar::{Compiled, Compiler, Layout, Matcher, Order, is_allowed};
 use deepseek_codec::inspect::spelled_ids;
 use deepseek_codec::json::{Json, Number, Object, Style};
@@ -49,6 +49,17 @@ struct Task {
     start: Start,
     profile: &'static Profile,
     layout: Layout,
+    /// Whether what cannot be enforced is left out.
+    relax: bool,
+}
+
+impl Task {
+    fn compile(&self, compiler: &Compiler) -> Result<(Arc<Compiled>, Vec<LeftOut>), ConstraintError> {
+        if self.relax {
+            return self.constraint.compile_relaxed(self.start, self.profile, compiler, self.layout);
+        }
+        Ok((self.constraint.compile(self.start, self.profile, compiler, self.layout)?, Vec::new()))
+    }
 }
 
 impl Bench {
@@ -61,9 +72,9 @@ impl Bench {
             }
         };
         let begun = Instant::now();
-        let compiled = task.constraint.compile(task.start, task.profile, &self.compiler, task.layout);
+        let compiled = task.compile(&self.compiler);
         let compile_us = micros(begun.elapsed());
-        let compiled = match compiled {
+        let (compiled, left_out) = match compiled {
             Ok(compiled) => compiled,
             Err(error) => {
                 return Json::from([
@@ -92,7 +103,7 @@ impl Bench {
                 Json::Object(result)
             })
             .collect();
-        Json::from([
+        let mut result = Object::from([
             ("id", id),
             ("status", "ok".into()),
             ("error", Json::Null),
@@ -100,7 +111,12 @@ impl Bench {
             ("tests", Json::Array(results)),
             ("mask_us", quantiles(masks)),
             ("accept_us", quantiles(accepts)),
-        ])
+        ]);
+        if task.relax {
+            let left_out = left_out.iter().map(|left| left.to_string().into()).collect();
+            result.insert("left_out", Json::Array(left_out));
+        }
+        result.into()
     }
 
     fn task(&self, job: &Json) -> Result<Task, String> {
@@ -109,6 +125,7 @@ impl Bench {
             start: Start::Content,
             profile: self.profile,
             layout: Layout::default(),
+            relax: job.get("relax") == Some(&Json::Bool(true)),
         };
         task.layout.order = match job.get("order").and_then(Json::as_str) {
             None | Some("any") => Order::Any,

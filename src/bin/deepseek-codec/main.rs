@@ -171,6 +171,9 @@ struct MaskArgs {
     /// How many tokens are listed.
     #[arg(long, default_value_t = 20)]
     limit: usize,
+    /// Leave out what of a schema cannot be enforced, with a warning.
+    #[arg(long)]
+    relax: bool,
     #[command(flatten)]
     options: RequestOptions,
 }

@@ -35,9 +35,15 @@ pub(crate) fn mask(args: &MaskArgs) -> Result<(), Failure> {
     };
     let tokenizer = profile.tokenizer();
     let compiler = Compiler::new(&tokenizer);
-    let compiled = constraint
-        .compile(start, profile, &compiler, Layout::default())
-        .map_err(|error| Failure::new(error.to_string()))?;
+    let layout = Layout::default();
+    let compiled = match args.relax {
+        true => constraint.compile_relaxed(start, profile, &compiler, layout),
+        false => constraint.compile(start, profile, &compiler, layout).map(|compiled| (compiled, Vec::new())),
+    };
+    let (compiled, left_out) = compiled.map_err(|error| Failure::new(error.to_string()))?;
+    for left in &left_out {
+        writeln!(io::stderr(), "warning: {left}")?;
+    }
     let mut matcher = compiled.matcher();
     let ids = spelled_ids(&tokenizer, &args.prefix);
     for (at, id) in ids.iter().enumerate() {

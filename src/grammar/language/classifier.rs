@@ -79,6 +79,11 @@ impl Classifier {
         (self.dfa.labels[state as usize] as usize).checked_sub(1)
     }
 
+    /// As [`Language::words_left`], of all languages together.
+    pub(crate) fn words_left(&self) -> Option<Box<[u32]>> {
+        self.dfa.words_left()
+    }
+
     /// The number of states, [`Classifier::DEAD`] included.
     #[must_use]
     pub fn states(&self) -> usize {

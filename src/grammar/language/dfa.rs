@@ -104,6 +104,42 @@ impl Dfa {
         continues
     }
 
+    /// For each state, how many words go on from it, up to `u32::MAX`; nothing if these are always as many as one
+    /// likes.
+    pub(super) fn words_left(&self) -> Option<Box<[u32]>> {
+        let mut widths = vec![0_u32; self.class_count];
+        self.classes.iter().for_each(|class| widths[*class as usize] += 1);
+        // A state is settled when all that follow it are: those that never are lead into a loop.
+        let mut open = vec![0_u32; self.states()];
+        let mut edges = Vec::new();
+        for state in 1..narrow(self.states()) {
+            for &target in self.row(state).iter().filter(|target| **target != DEAD) {
+                open[state as usize] += 1;
+                edges.push((target, state));
+            }
+        }
+        let incoming = Groups::new(self.states(), &edges);
+        let mut left = vec![u32::MAX; self.states()];
+        left[DEAD as usize] = 0;
+        let mut settled: Vec<u32> =
+            (1..narrow(self.states())).filter(|state| open[*state as usize] == 0).collect();
+        let mut next = 0;
+        while let Some(&state) = settled.get(next) {
+            next += 1;
+            let ways = self.row(state).iter().zip(&widths);
+            left[state as usize] = ways.fold(u32::from(self.is_accepting(state)), |sum, (target, width)| {
+                sum.saturating_add(left[*target as usize].saturating_mul(*width))
+            });
+            for &from in incoming.of(state) {
+                open[from as usize] -= 1;
+                if open[from as usize] == 0 {
+                    settled.push(from);
+                }
+            }
+        }
+        (next > 0).then(|| left.into_boxed_slice())
+    }
+
     fn distances(&self) -> Box<[u32]> {
         let continues = self.continues();
         let mut edges = Vec::new();

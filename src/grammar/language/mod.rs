@@ -222,6 +222,12 @@ impl Language {
         self.dfa.distance[state as usize]
     }
 
+    /// For each state, how many words go on from it, up to `u32::MAX`; nothing if these are always as many as one
+    /// likes. Does not look at the number of characters.
+    pub(crate) fn words_left(&self) -> Option<Box<[u32]>> {
+        self.dfa.words_left()
+    }
+
     /// The number of states, [`Language::DEAD`] included. States are `0..states()`.
     #[must_use]
     pub fn states(&self) -> usize {
