@@ -16,7 +16,7 @@ mod write;
 pub(crate) use path::Path;
 pub use read::{JsonError, LoneSurrogates};
 pub use write::Style;
-pub(crate) use write::write_string;
+pub(crate) use write::{needs_escape, push_escaped, write_string};
 
 /// A JSON value.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -85,3 +85,35 @@ fn values_convert_both_ways() {
     assert_eq!(Json::from(serde_json::Value::from(json.clone())).get("z"), json.get("z"));
     assert_eq!(serde_json::to_string(&json).unwrap(), json.to_string());
 }
+
+/// Each kind of character at each place of texts of each length, escaped character by character.
+#[test]
+fn strings_are_escaped_at_every_place() {
+    let naive = |text: &str| -> String {
+        let escape = |c: char| match c {
+            '"' => "\\\"".to_owned(),
+            '\\' => "\\\\".to_owned(),
+            '\u{8}' => "\\b".to_owned(),
+            '\u{c}' => "\\f".to_owned(),
+            '\n' => "\\n".to_owned(),
+            '\r' => "\\r".to_owned(),
+            '\t' => "\\t".to_owned(),
+            '\0'..' ' => format!("\\u{:04x}", u32::from(c)),
+            _ => c.to_string(),
+        };
+        text.chars().map(escape).collect()
+    };
+    let characters = ('\0'..='\u{ff}').chain("▁｜😀".chars());
+    for character in characters {
+        for length in 0..40 {
+            for at in 0..=length {
+                let text = format!("{}{character}{}", "a".repeat(at), "é\"".repeat((length - at) / 3));
+                let (expected, mut pushed) = (naive(&text), String::new());
+                push_escaped(&mut pushed, &text);
+                assert_eq!(pushed, expected);
+                assert_eq!(Json::from(text.as_str()).to_string(), format!("\"{expected}\""));
+                assert_eq!(needs_escape(&text), text != expected, "{text:?}");
+            }
+        }
+    }
+}

@@ -7,6 +7,8 @@
 
 use std::fmt::{self, Write};
 
+use wide::u8x16;
+
 use super::{Json, Number};
 
 /// How JSON text is laid out.
@@ -34,7 +36,7 @@ impl Json {
     #[must_use]
     pub fn text(&self, style: Style) -> String {
         let mut text = String::new();
-        self.write(style, &mut text).expect("a String takes any text");
+        self.write_to(style, &mut text).expect("a String takes any text");
         text
     }
 
@@ -44,6 +46,10 @@ impl Json {
     ///
     /// Only those of `out`.
     pub fn write(&self, style: Style, out: &mut dyn Write) -> fmt::Result {
+        self.write_to(style, out)
+    }
+
+    pub(crate) fn write_to<W: Write + ?Sized>(&self, style: Style, out: &mut W) -> fmt::Result {
         let (comma, colon) = match style {
             Style::Compact => (",", ":"),
             Style::Spaced | Style::Python => (", ", ": "),
@@ -61,7 +67,7 @@ impl Json {
                     if index > 0 {
                         out.write_str(comma)?;
                     }
-                    element.write(style, out)?;
+                    element.write_to(style, out)?;
                 }
                 out.write_char(']')
             }
@@ -73,7 +79,7 @@ impl Json {
                     }
                     write_string(key, out)?;
                     out.write_str(colon)?;
-                    value.write(style, out)?;
+                    value.write_to(style, out)?;
                 }
                 out.write_char('}')
             }
@@ -82,34 +88,123 @@ impl Json {
 }
 
 /// Writes `text` as a JSON string.
-pub(crate) fn write_string(text: &str, out: &mut dyn Write) -> fmt::Result {
+pub(crate) fn write_string<W: Write + ?Sized>(text: &str, out: &mut W) -> fmt::Result {
     out.write_char('"')?;
-    let mut from = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let escape = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            0x08 => "\\b",
-            0x0c => "\\f",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            0..0x20 => "",
-            _ => continue,
-        };
-        out.write_str(&text[from..at])?;
-        if escape.is_empty() {
-            write!(out, "\\u{byte:04x}")?;
-        } else {
-            out.write_str(escape)?;
-        }
-        from = at + 1;
-    }
-    out.write_str(&text[from..])?;
+    escape(text, |piece| out.write_str(piece))?;
     out.write_char('"')
 }
 
-fn write_float(value: f64, style: Style, out: &mut dyn Write) -> fmt::Result {
+/// Appends `text` as the inside of a JSON string.
+#[inline]
+pub(crate) fn push_escaped(out: &mut String, text: &str) {
+    if needs_escape(text) {
+        escape(text, |piece| out.write_str(piece)).expect("a String takes any text");
+    } else {
+        out.push_str(text);
+    }
+}
+
+/// Gives `text` as the inside of a JSON string, piece by piece.
+fn escape(text: &str, mut piece: impl FnMut(&str) -> fmt::Result) -> fmt::Result {
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    let mut escape = |at: usize| {
+        if from < at {
+            piece(&text[from..at])?;
+        }
+        from = at + 1;
+        piece(ESCAPES[usize::from(bytes[at])])
+    };
+    let (blocks, rest) = bytes.as_chunks::<16>();
+    for (index, block) in blocks.iter().enumerate() {
+        let mut found = escaped(block);
+        while found != 0 {
+            escape(16 * index + found.trailing_zeros() as usize)?;
+            found &= found - 1;
+        }
+    }
+    for at in bytes.len() - rest.len()..bytes.len() {
+        if IS_ESCAPED[usize::from(bytes[at])] {
+            escape(at)?;
+        }
+    }
+    if from < text.len() { piece(&text[from..]) } else { Ok(()) }
+}
+
+/// Whether `text` is not the inside of a JSON string as it is. Most texts are as short as a token; they are looked at
+/// as one or two words, whose bytes may overlap.
+#[inline]
+pub(crate) fn needs_escape(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let length = bytes.len();
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        return if length <= 16 {
+            has_escape(u64::from_le_bytes(*first)) | has_escape(u64::from_le_bytes(*last))
+        } else {
+            let (blocks, _) = bytes.as_chunks::<16>();
+            blocks.iter().any(|block| escaped(block) != 0)
+                || bytes.last_chunk::<16>().is_some_and(|last| escaped(last) != 0)
+        };
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+        return has_escape(u64::from(first) | u64::from(last) << 32);
+    }
+    bytes.iter().fold(false, |found, byte| found | IS_ESCAPED[usize::from(*byte)])
+}
+
+/// Whether one of eight bytes has to be escaped.
+#[inline]
+const fn has_escape(word: u64) -> bool {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH: u64 = 0x80 * ONES;
+    let (quote, backslash) = (word ^ (b'"' as u64 * ONES), word ^ (b'\\' as u64 * ONES));
+    let zero = quote.wrapping_sub(ONES) & !quote | backslash.wrapping_sub(ONES) & !backslash;
+    let control = word.wrapping_sub(0x20 * ONES) & !word;
+    (zero | control) & HIGH != 0
+}
+
+/// A bit for each of 16 bytes that has to be escaped.
+#[inline]
+fn escaped(block: &[u8; 16]) -> u32 {
+    let block = u8x16::new(*block);
+    let escaped = block.simd_eq(block.min(u8x16::splat(0x1f)))
+        | block.simd_eq(u8x16::splat(b'"'))
+        | block.simd_eq(u8x16::splat(b'\\'));
+    escaped.to_bitmask()
+}
+
+static IS_ESCAPED: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < ESCAPES.len() {
+        table[byte] = !ESCAPES[byte].is_empty();
+        byte += 1;
+    }
+    table
+};
+
+/// How characters are escaped, up to the last that has to be.
+#[rustfmt::skip]
+static ESCAPES: [&str; b'\\' as usize + 1] = {
+    let mut table = [""; b'\\' as usize + 1];
+    let controls = [
+        "\\u0000", "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007",
+        "\\b", "\\t", "\\n", "\\u000b", "\\f", "\\r", "\\u000e", "\\u000f",
+        "\\u0010", "\\u0011", "\\u0012", "\\u0013", "\\u0014", "\\u0015", "\\u0016", "\\u0017",
+        "\\u0018", "\\u0019", "\\u001a", "\\u001b", "\\u001c", "\\u001d", "\\u001e", "\\u001f",
+    ];
+    let mut byte = 0;
+    while byte < controls.len() {
+        table[byte] = controls[byte];
+        byte += 1;
+    }
+    table[b'"' as usize] = "\\\"";
+    table[b'\\' as usize] = "\\\\";
+    table
+};
+
+fn write_float<W: Write + ?Sized>(value: f64, style: Style, out: &mut W) -> fmt::Result {
     let (digits, exponent) = shortest_digits(value.abs());
     if value.is_sign_negative() {
         out.write_char('-')?;
@@ -131,7 +226,7 @@ fn write_float(value: f64, style: Style, out: &mut dyn Write) -> fmt::Result {
 }
 
 /// Writes digits without an exponent; there is always a digit on both sides of the point.
-fn write_plain(digits: &str, exponent: i32, out: &mut dyn Write) -> fmt::Result {
+fn write_plain<W: Write + ?Sized>(digits: &str, exponent: i32, out: &mut W) -> fmt::Result {
     let Ok(exponent) = usize::try_from(exponent) else {
         let zeros = exponent.unsigned_abs() as usize - 1;
         return write!(out, "0.{:0<zeros$}{digits}", "");

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::json::{needs_escape, push_escaped};
 use crate::token::Special;
 use crate::tokenizer::{Piece, Tokenizer};
 
-use super::arguments;
 use super::call::Call;
 use super::json_extent::JsonExtent;
 use super::markup::{TagReader, ValueForm};
@@ -15,6 +15,9 @@ use super::{Event, Finish, JsonTypes, OutputWarning, OutputWarningKind as Kind, 
 
 /// The most bytes of a value or call body that are held until it is complete.
 const MAX_HELD_BYTES: usize = 16 * 1024 * 1024;
+
+/// Line ends, of which some are written at a time.
+const LINE_ENDS: &str = "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n";
 
 /// Reads the output of a model. See the [module](super) for what it makes of faults.
 ///
@@ -33,8 +36,9 @@ impl Parser {
     }
 
     /// Takes plain text, such as that of an ordinary token. Spellings of special tokens in it are text.
+    #[inline]
     pub fn text(&mut self, text: &str, sink: &mut dyn FnMut(Event<'_>)) {
-        self.machine.unit(Unit::Text(text), sink);
+        self.machine.text(text, sink);
     }
 
     /// Takes a special token.
@@ -42,7 +46,15 @@ impl Parser {
         self.machine.unit(Unit::Special(special), sink);
     }
 
+    /// Takes plain text that is passed on at once and as it stands: an event less for what happens most. Does nothing
+    /// with other text.
+    #[inline]
+    pub(crate) fn pass(&mut self, text: &str) -> Option<Passed> {
+        self.machine.pass(text)
+    }
+
     /// Takes what a token of `tokenizer` adds, and returns how many bytes of text that is.
+    #[inline]
     pub fn piece(
         &mut self,
         piece: Piece<'_>,
@@ -109,6 +121,15 @@ impl Parser {
     }
 }
 
+/// What a text is that is passed on as it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Passed {
+    Reasoning,
+    Content,
+    /// A piece of the last call's arguments.
+    Arguments,
+}
+
 #[derive(Debug, Clone)]
 pub(super) struct Machine {
     pub(super) plan: Arc<Plan>,
@@ -127,6 +148,9 @@ pub(super) struct Machine {
     /// Whether a block is open.
     pub(super) in_block: bool,
     pub(super) call: Option<Call>,
+    /// Room for what was held together with the text behind it, and for text with escapes.
+    joined: String,
+    escaped: String,
 }
 
 /// The end of a text that may belong to markup behind it: line ends, then `<` or `</`.
@@ -199,6 +223,8 @@ impl Machine {
             blocks,
             in_block: blocks > 0,
             call: None,
+            joined: String::new(),
+            escaped: String::new(),
         }
     }
 
@@ -259,12 +285,52 @@ impl Machine {
 
     /// Takes text, which may pass through several modes.
     fn text(&mut self, text: &str, sink: Sink<'_>) {
+        if self.is_plain(text) {
+            self.plain(text, self.at, sink);
+            self.at += text.len() as u64;
+            return;
+        }
         let mut rest = text;
         while !rest.is_empty() {
             let taken = self.step(rest, sink);
             rest = &rest[taken..];
             self.at += taken as u64;
         }
+    }
+
+    /// Takes text if it is passed on as it stands, as most tokens are, and says as what.
+    #[inline]
+    fn pass(&mut self, text: &str) -> Option<Passed> {
+        let passed = match self.mode {
+            Mode::Reasoning { .. } => Passed::Reasoning,
+            Mode::Content { .. } if self.stops.is_empty() => Passed::Content,
+            Mode::StringValue
+                if self.call.as_ref().is_some_and(|call| !call.silent) && !needs_escape(text) =>
+            {
+                Passed::Arguments
+            }
+            _ => return None,
+        };
+        if !self.is_plain(text) {
+            return None;
+        }
+        self.at += text.len() as u64;
+        Some(passed)
+    }
+
+    /// Whether no markup can belong to any of `text`, and it is no beginning of anything.
+    #[inline]
+    fn is_plain(&self, text: &str) -> bool {
+        let takes_all = matches!(
+            self.mode,
+            Mode::Reasoning { fresh: false }
+                | Mode::Content { fresh: false }
+                | Mode::StringValue
+                | Mode::HeldValue { .. }
+        );
+        takes_all
+            && self.held.len() == 0
+            && !matches!(text.as_bytes().last(), None | Some(b'\n' | b'<' | b'/'))
     }
 
     /// Takes a prefix of `text`, not empty, in the mode of the machine, and returns its length.
@@ -332,13 +398,10 @@ impl Machine {
                 self.held.open = 2;
                 return 1;
             }
-            self.release(sink);
         }
         let held = held_end(text);
-        let plain = text.len() - held.len();
-        if plain > 0 {
-            self.plain(&text[..plain], self.at, sink);
-        }
+        let plain = &text[..text.len() - held.len()];
+        self.release_with(plain, sink);
         // A stop sequence may have ended the output.
         if !matches!(self.mode, Mode::Ended) {
             self.held = held;
@@ -355,9 +418,35 @@ impl Machine {
         }
     }
 
+    /// Takes what was held together with the text behind it, as one if that is possible.
+    fn release_with(&mut self, text: &str, sink: Sink<'_>) {
+        let held = self.held;
+        if held.len() == 0 {
+            if !text.is_empty() {
+                self.plain(text, self.at, sink);
+            }
+            return;
+        }
+        let is_text = matches!(self.mode, Mode::Reasoning { .. } | Mode::Content { .. } | Mode::StringValue);
+        if text.is_empty() || !is_text || held.line_ends > LINE_ENDS.len() {
+            self.release(sink);
+            if !text.is_empty() {
+                self.plain(text, self.at, sink);
+            }
+            return;
+        }
+        self.held = Held::default();
+        let mut joined = std::mem::take(&mut self.joined);
+        joined.clear();
+        joined.push_str(&LINE_ENDS[..held.line_ends]);
+        joined.push_str(Held::OPEN[held.open]);
+        joined.push_str(text);
+        self.plain(&joined, self.at - held.len() as u64, sink);
+        self.joined = joined;
+    }
+
     /// Takes the first `count` line ends of `held`, which ends at the place reached.
     pub(super) fn release_line_ends(&mut self, held: Held, count: usize, sink: Sink<'_>) {
-        const LINE_ENDS: &str = "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n";
         let mut at = self.at - held.len() as u64;
         let mut left = count;
         while left > 0 {
@@ -373,10 +462,12 @@ impl Machine {
         match &mut self.mode {
             Mode::Reasoning { .. } => sink(Event::Reasoning { text, at }),
             Mode::Content { .. } => self.emit(text, at, sink),
-            Mode::StringValue if arguments::needs_escape(text) => {
-                let mut json = String::with_capacity(text.len() + 16);
-                arguments::escape(text, &mut json);
+            Mode::StringValue if needs_escape(text) => {
+                let mut json = std::mem::take(&mut self.escaped);
+                json.clear();
+                push_escaped(&mut json, text);
                 self.argument(&json, sink);
+                self.escaped = json;
             }
             Mode::StringValue => self.argument(text, sink),
             Mode::HeldValue { text: value, .. } => {

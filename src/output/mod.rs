@@ -59,6 +59,7 @@ mod tests;
 
 pub use decoder::Decoder;
 pub use machine::Parser;
+pub(crate) use machine::Passed;
 pub use plan::{JsonTypes, Plan, Start};
 
 /// Something that the model said or did.

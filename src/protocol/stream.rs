@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 #[cfg(feature = "validate")]
 use crate::constraint::Validator;
-use crate::json::{Json, Number, write_string};
-use crate::output::{Event, Finish, OutputWarning, Parser, Plan, StopReason};
+use crate::json::{Json, Number, push_escaped};
+use crate::output::{Event, Finish, OutputWarning, Parser, Passed, Plan, StopReason};
 use crate::token::{Special, TokenId};
 use crate::tokenizer::{Detokenizer, Piece, Tokenizer};
 
@@ -140,13 +140,6 @@ impl Logprobs {
     }
 }
 
-/// What every event needs to know.
-pub(super) struct Common<'c, 's> {
-    pub(super) usage: Usage,
-    pub(super) logprobs: Vec<Json>,
-    pub(super) out: &'c mut EventSink<'s>,
-}
-
 impl Lowered {
     /// The stream that answers this request. `tokenizer` is the one that made the prompt's ids.
     #[must_use]
@@ -184,11 +177,10 @@ impl Stream {
 
     fn start_to(&mut self, out: &mut EventSink<'_>) {
         if !std::mem::replace(&mut self.started, true) {
-            let common = Common { usage: self.usage, logprobs: Vec::new(), out };
             match &mut self.writer {
-                Writer::Chat(writer) => writer.start(common),
-                Writer::Responses(writer) => writer.start(common),
-                Writer::Messages(writer) => writer.start(common),
+                Writer::Chat(writer) => writer.start(out),
+                Writer::Responses(writer) => writer.start(out),
+                Writer::Messages(writer) => writer.start(out),
             }
         }
     }
@@ -208,7 +200,11 @@ impl Stream {
             return;
         }
         self.start_to(out);
-        let role = self.tokenizer.special_role(id);
+        if logprob.is_none() && self.passes_on(id, out) {
+            return;
+        }
+        let is_text = self.tokenizer.token_bytes(id).is_some();
+        let role = if is_text { None } else { self.tokenizer.special_role(id) };
         self.usage.completion += u64::from(role != Some(Special::Eos));
         if self.parser.is_reasoning() && !matches!(role, Some(Special::Eos | Special::ThinkEnd)) {
             *self.usage.reasoning.get_or_insert(0) += 1;
@@ -220,13 +216,40 @@ impl Stream {
             let bytes = self.tokenizer.token_bytes(id).map_or(0, <[u8]>::len) as u64;
             self.logprobs.waiting.push_back((from, from + bytes.max(1), entry));
         }
-        let Self { parser, tokenizer, detokenizer, writer, logprobs, usage, warnings, .. } = self;
+        let Self { parser, tokenizer, detokenizer, writer, logprobs, warnings, .. } = self;
         let mut length = 0;
         detokenizer.push(id, |piece| {
-            let mut sink = |event: Event<'_>| pass(event, writer, logprobs, *usage, warnings, out);
+            let mut sink = |event: Event<'_>| pass(&event, writer, logprobs, warnings, out);
             length += parser.piece(piece, tokenizer, &mut sink) as u64;
         });
         self.logprobs.at += length;
+    }
+
+    /// Takes an id whose text goes on at once and as it stands, as that of most ids does, and says whether it did. What
+    /// it does is what the long way would do.
+    #[inline]
+    fn passes_on(&mut self, id: TokenId, out: &mut EventSink<'_>) -> bool {
+        #[cfg(feature = "validate")]
+        if self.warnings.checks.is_some() {
+            return false;
+        }
+        if !self.logprobs.waiting.is_empty() {
+            return false;
+        }
+        let Some(text) = self.detokenizer.whole(id) else { return false };
+        let Some(passed) = self.parser.pass(text) else { return false };
+        self.usage.completion += 1;
+        self.usage.reasoning = match (passed, self.usage.reasoning) {
+            (Passed::Reasoning, tokens) => Some(tokens.unwrap_or(0) + 1),
+            (_, tokens) => tokens,
+        };
+        self.logprobs.at += text.len() as u64;
+        match &mut self.writer {
+            Writer::Chat(writer) => writer.pass(passed, text, out),
+            Writer::Responses(writer) => writer.pass(passed, text, out),
+            Writer::Messages(writer) => writer.pass(passed, text, out),
+        }
+        true
     }
 
     /// Takes generated text without token borders that `tokens` tokens made.
@@ -238,12 +261,12 @@ impl Stream {
         self.start_to(out);
         self.usage.completion += tokens;
         self.comes_as_text = true;
-        let Self { parser, writer, logprobs, usage, warnings, reasoning_text, .. } = self;
+        let Self { parser, writer, logprobs, warnings, reasoning_text, .. } = self;
         parser.spelled(text, &mut |event| {
             if let Event::Reasoning { text, .. } = &event {
                 reasoning_text.push_str(text);
             }
-            pass(event, writer, logprobs, *usage, warnings, out);
+            pass(&event, writer, logprobs, warnings, out);
         });
     }
 
@@ -286,7 +309,7 @@ impl Stream {
             match event {
                 // The usage of the last event is complete only when all else has been passed on.
                 Event::Stop { reason, sequence } => stop = Some((reason, sequence.map(str::to_owned))),
-                event => pass(event, writer, logprobs, *usage, warnings, out),
+                event => pass(&event, writer, logprobs, warnings, out),
             }
         };
         if !ended {
@@ -303,7 +326,7 @@ impl Stream {
         }
         if let Some((reason, sequence)) = stop {
             let event = Event::Stop { reason, sequence: sequence.as_deref() };
-            pass(event, writer, logprobs, *usage, warnings, out);
+            pass(&event, writer, logprobs, warnings, out);
         }
         self.close(out);
     }
@@ -311,11 +334,10 @@ impl Stream {
     /// Sends the last events, with the whole usage.
     fn close(&mut self, out: &mut EventSink<'_>) {
         let usage = Usage { reasoning: self.usage.reasoning.filter(|_| self.thinks), ..self.usage };
-        let common = Common { usage, logprobs: Vec::new(), out };
         match &mut self.writer {
-            Writer::Chat(writer) => writer.close(common),
-            Writer::Responses(writer) => writer.close(common),
-            Writer::Messages(writer) => writer.close(common),
+            Writer::Chat(writer) => writer.close(usage, out),
+            Writer::Responses(writer) => writer.close(usage, out),
+            Writer::Messages(writer) => writer.close(usage, out),
         }
     }
 
@@ -326,11 +348,10 @@ impl Stream {
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
-        let common = Common { usage: self.usage, logprobs: Vec::new(), out };
         match &mut self.writer {
-            Writer::Chat(writer) => writer.fail(message, common),
-            Writer::Responses(writer) => writer.fail(message, common),
-            Writer::Messages(writer) => writer.fail(message, common),
+            Writer::Chat(writer) => writer.fail(message, out),
+            Writer::Responses(writer) => writer.fail(message, self.usage, out),
+            Writer::Messages(writer) => writer.fail(message, out),
         }
     }
 
@@ -392,18 +413,17 @@ impl Stream {
 
 /// Passes an event on to the API's writer.
 fn pass(
-    event: Event<'_>,
+    event: &Event<'_>,
     writer: &mut Writer,
     logprobs: &mut Logprobs,
-    usage: Usage,
     warnings: &mut Warnings,
     out: &mut EventSink<'_>,
 ) {
     #[cfg(feature = "validate")]
     if let Some(checks) = &mut warnings.checks {
-        checks.event(&event);
+        checks.event(event);
     }
-    let entries = match event {
+    let entries = match *event {
         Event::Reasoning { text, at } | Event::Content { text, at } if !logprobs.waiting.is_empty() => {
             logprobs.take(at, at + text.len() as u64)
         }
@@ -413,11 +433,10 @@ fn pass(
         }
         _ => Vec::new(),
     };
-    let common = Common { usage, logprobs: entries, out };
     match writer {
-        Writer::Chat(writer) => writer.event(event, common),
-        Writer::Responses(writer) => writer.event(event, common),
-        Writer::Messages(writer) => writer.event(event, common),
+        Writer::Chat(writer) => writer.event(event, entries, out),
+        Writer::Responses(writer) => writer.event(event, entries, out),
+        Writer::Messages(writer) => writer.event(event, out),
     }
 }
 
@@ -473,42 +492,6 @@ pub(super) fn push_string(out: &mut String, text: &str) {
     out.push('"');
     push_escaped(out, text);
     out.push('"');
-}
-
-/// Appends `text` as the inside of a JSON string.
-pub(super) fn push_escaped(out: &mut String, text: &str) {
-    let needs_escape = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
-    let mut rest = text;
-    while let Some(at) = rest.bytes().position(needs_escape) {
-        out.push_str(&rest[..at]);
-        match rest.as_bytes()[at] {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            b'\n' => out.push_str("\\n"),
-            _ => {
-                let mut quoted = String::new();
-                write_string(&rest[at..=at], &mut quoted).expect("a String takes any text");
-                out.push_str(&quoted[1..quoted.len() - 1]);
-            }
-        }
-        rest = &rest[at + 1..];
-    }
-    out.push_str(rest);
-}
-
-/// Appends a number.
-pub(super) fn push_number(out: &mut String, mut number: u64) {
-    let mut digits = [0; 20];
-    let mut from = digits.len();
-    loop {
-        from -= 1;
-        digits[from] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    out.push_str(std::str::from_utf8(&digits[from..]).unwrap_or_default());
 }
 
 /// The reason in the words of Chat Completions.

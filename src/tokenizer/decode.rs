@@ -87,6 +87,17 @@ impl Detokenizer {
         Self { tokenizer, pending: Pending::default(), before, pushed: 0, kept: 0, joined, text }
     }
 
+    /// What an id adds if that is text and certain without looking at other ids: no character is pending, and the
+    /// id's are whole. Nothing changes.
+    #[inline]
+    pub(crate) fn whole(&self, id: TokenId) -> Option<&str> {
+        let bytes = self.tokenizer.tables.token(id.0);
+        if self.pending.len > 0 || bytes.is_empty() {
+            return None;
+        }
+        std::str::from_utf8(bytes).ok()
+    }
+
     /// Takes an id and gives what it adds: nothing, or text, or (for an added token) U+FFFD for a character that
     /// it interrupts and then the token. An id that the vocabulary does not have adds nothing.
     pub fn push(&mut self, id: TokenId, mut sink: impl FnMut(Piece<'_>)) {

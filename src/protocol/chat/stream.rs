@@ -15,10 +15,9 @@
 //! | `system_fingerprint` | null if there is none | absent if there is none |
 
 use crate::json::{Json, Object};
-use crate::output::{Event, Plan, Start, StopReason};
-use crate::protocol::stream::{
-    CallIds, Common, StreamOptions, Usage, finish_reason, push_number, push_string,
-};
+use crate::output::{Event, Passed, Plan, Start, StopReason};
+use crate::protocol::sink::Frame;
+use crate::protocol::stream::{CallIds, StreamOptions, Usage, finish_reason, push_string};
 use crate::protocol::{Dialect, EventSink, Lowered};
 
 /// Writes chunks and keeps what the complete response needs.
@@ -30,10 +29,10 @@ pub(in crate::protocol) struct Writer {
     head: String,
     /// What stands there behind it, up to the delta.
     choice: String,
-    /// What stands in a delta of reasoning, of the answer and of arguments up to the text.
-    fronts: [String; 3],
-    /// What stands behind a delta.
-    tail: &'static str,
+    /// Of deltas of reasoning, without log probabilities; likewise of the answer, and of the last call's arguments.
+    reasoning_delta: Frame,
+    content_delta: Frame,
+    arguments_delta: Frame,
     thinks: bool,
     starts_in_reasoning: bool,
     include_usage: bool,
@@ -72,8 +71,9 @@ impl Writer {
             call_ids: CallIds::new(options.seed),
             model: lowered.model.clone(),
             head,
-            fronts: Default::default(),
-            tail: "",
+            reasoning_delta: Frame::default(),
+            content_delta: Frame::default(),
+            arguments_delta: Frame::default(),
             choice: format!(",\"choices\":[{{\"index\":{},\"delta\":", options.index),
             thinks,
             starts_in_reasoning: matches!(plan.start, Start::Reasoning | Start::InReasoning),
@@ -88,31 +88,30 @@ impl Writer {
             usage: None,
             closed: false,
         }
-        .with_fronts()
+        .with_frames()
     }
 
-    fn with_fronts(mut self) -> Self {
-        let reasoning = if self.is_vendor() {
-            "{\"reasoning_content\":\""
-        } else {
-            "{\"content\":null,\"reasoning_content\":\""
-        };
-        self.fronts = [reasoning, "{\"content\":\"", "{\"tool_calls\":[{\"index\":"]
-            .map(|front| format!("{}{}{front}", self.head, self.choice));
-        self.tail = if self.include_usage {
-            ",\"logprobs\":null,\"finish_reason\":null}],\"usage\":null}"
-        } else {
-            ",\"logprobs\":null,\"finish_reason\":null}]}"
-        };
+    fn with_frames(mut self) -> Self {
+        self.reasoning_delta = self.frame(&format!("{}\"", self.before_reasoning()), "\"}");
+        self.content_delta = self.frame("{\"content\":\"", &format!("\"{}", self.behind_content()));
         self
     }
 
-    /// Sends a delta of text without log probabilities.
-    fn send_text(&self, front: usize, text: &str, behind: &str, out: &mut EventSink<'_>) {
-        out.send_delta("data: ", &self.fronts[front], text, |data| {
-            data.push_str(behind);
-            data.push_str(self.tail);
-        });
+    /// Chunks whose delta is `front`, the inside of a string, and `behind`.
+    fn frame(&self, front: &str, behind: &str) -> Frame {
+        let usage = if self.include_usage { ",\"usage\":null" } else { "" };
+        let behind = format!("{behind},\"logprobs\":null,\"finish_reason\":null}}]{usage}}}");
+        Frame::new(None, &format!("{}{}{front}", self.head, self.choice), &behind)
+    }
+
+    /// What stands in a delta of reasoning up to the text.
+    fn before_reasoning(&self) -> &'static str {
+        if self.is_vendor() { "{\"reasoning_content\":" } else { "{\"content\":null,\"reasoning_content\":" }
+    }
+
+    /// What stands in a delta of the answer behind the text.
+    fn behind_content(&self) -> &'static str {
+        if self.thinks && !self.is_vendor() { ",\"reasoning_content\":null}" } else { "}" }
     }
 
     fn is_vendor(&self) -> bool {
@@ -177,7 +176,7 @@ impl Writer {
         members.into()
     }
 
-    pub(in crate::protocol) fn start(&mut self, common: Common<'_, '_>) {
+    pub(in crate::protocol) fn start(&mut self, out: &mut EventSink<'_>) {
         let delta = if self.is_vendor() {
             self.content = Some(String::new());
             "{\"role\":\"assistant\",\"content\":\"\",\"refusal\":null}"
@@ -191,95 +190,96 @@ impl Writer {
             self.content = Some(String::new());
             "{\"role\":\"assistant\",\"content\":\"\"}"
         };
-        self.send(common.out, None, None, delta.len(), |data| data.push_str(delta));
+        self.send(out, None, None, delta.len(), |data| data.push_str(delta));
     }
 
-    pub(in crate::protocol) fn event(&mut self, event: Event<'_>, common: Common<'_, '_>) {
-        let Common { logprobs, out, .. } = common;
-        match event {
-            Event::Reasoning { text, .. } => {
-                self.reasoning.get_or_insert_default().push_str(text);
-                if logprobs.is_empty() {
-                    return self.send_text(0, text, "\"}", out);
-                }
-                self.reasoning_logprobs.extend(logprobs.iter().cloned());
-                let before = if self.is_vendor() {
-                    "{\"reasoning_content\":"
-                } else {
-                    "{\"content\":null,\"reasoning_content\":"
-                };
-                self.send(out, Some(("reasoning_content", logprobs)), None, text.len(), |data| {
-                    data.push_str(before);
-                    push_string(data, text);
-                    data.push('}');
-                });
-            }
-            Event::Content { text, .. } => {
-                self.content.get_or_insert_default().push_str(text);
-                self.content_logprobs.extend(logprobs.iter().cloned());
-                let behind =
-                    if self.thinks && !self.is_vendor() { ",\"reasoning_content\":null}" } else { "}" };
-                self.send(out, Some(("content", logprobs)), None, text.len(), |data| {
-                    data.push_str("{\"content\":");
-                    push_string(data, text);
-                    data.push_str(behind);
-                });
-            }
+    pub(in crate::protocol) fn event(
+        &mut self,
+        event: &Event<'_>,
+        logprobs: Vec<Json>,
+        out: &mut EventSink<'_>,
+    ) {
+        match *event {
+            Event::Reasoning { text, .. } => self.reasoning(text, logprobs, out),
+            Event::Content { text, .. } => self.content(text, logprobs, out),
             Event::CallStart { index, name } => self.call_start(index, name, out),
-            Event::CallArguments { index, json } => self.call_arguments(index, json, out),
+            Event::CallArguments { json, .. } => self.call_arguments(json, out),
             Event::Stop { reason, .. } => self.stop = Some(reason),
             Event::CallEnd { .. } | Event::Warning(_) => {}
         }
     }
 
+    /// Takes what would come as an event without log probabilities.
+    pub(in crate::protocol) fn pass(&mut self, passed: Passed, text: &str, out: &mut EventSink<'_>) {
+        match passed {
+            Passed::Content => self.content(text, Vec::new(), out),
+            Passed::Reasoning => self.reasoning(text, Vec::new(), out),
+            Passed::Arguments => self.call_arguments(text, out),
+        }
+    }
+
+    fn reasoning(&mut self, text: &str, logprobs: Vec<Json>, out: &mut EventSink<'_>) {
+        self.reasoning.get_or_insert_default().push_str(text);
+        if logprobs.is_empty() {
+            return out.send_delta(&self.reasoning_delta, text, None);
+        }
+        self.reasoning_logprobs.extend(logprobs.iter().cloned());
+        self.send(out, Some(("reasoning_content", logprobs)), None, text.len(), |data| {
+            data.push_str(self.before_reasoning());
+            push_string(data, text);
+            data.push('}');
+        });
+    }
+
+    fn content(&mut self, text: &str, logprobs: Vec<Json>, out: &mut EventSink<'_>) {
+        self.content.get_or_insert_default().push_str(text);
+        if logprobs.is_empty() {
+            return out.send_delta(&self.content_delta, text, None);
+        }
+        self.content_logprobs.extend(logprobs.iter().cloned());
+        self.send(out, Some(("content", logprobs)), None, text.len(), |data| {
+            data.push_str("{\"content\":");
+            push_string(data, text);
+            data.push_str(self.behind_content());
+        });
+    }
+
     fn call_start(&mut self, index: usize, name: &str, out: &mut EventSink<'_>) {
         let without_reasoning = self.thinks && self.reasoning.as_ref().is_none_or(String::is_empty);
         let id = self.call_ids.next(without_reasoning);
+        let front = format!("{{\"tool_calls\":[{{\"index\":{index},");
         self.send(out, None, None, 160 + name.len(), |data| {
-            data.push_str("{\"tool_calls\":[{\"index\":");
-            push_number(data, index as u64);
-            data.push_str(",\"id\":");
+            data.push_str(&front);
+            data.push_str("\"id\":");
             push_string(data, &id);
             data.push_str(",\"type\":\"function\",\"function\":{\"name\":");
             push_string(data, name);
             data.push_str(",\"arguments\":\"\"}}]}");
         });
+        self.arguments_delta = self.frame(&format!("{front}\"function\":{{\"arguments\":\""), "\"}}]}");
         self.calls.push(Call { id, name: name.to_owned(), arguments: String::new() });
     }
 
-    fn call_arguments(&mut self, index: usize, json: &str, out: &mut EventSink<'_>) {
-        let Some(call) = self.calls.get_mut(index) else { return };
-        call.arguments.push_str(json);
-        self.call_delta(index, ",\"function\":{\"arguments\":", json, out);
-    }
-
-    fn call_delta(&self, index: usize, field: &str, text: &str, out: &mut EventSink<'_>) {
-        if text.is_empty() {
-            return;
+    fn call_arguments(&mut self, json: &str, out: &mut EventSink<'_>) {
+        if let Some(call) = self.calls.last_mut() {
+            call.arguments.push_str(json);
+            out.send_delta(&self.arguments_delta, json, None);
         }
-        out.send(None, self.fronts[2].len() + text.len() + 128, |data| {
-            data.push_str(&self.fronts[2]);
-            push_number(data, index as u64);
-            data.push_str(field);
-            push_string(data, text);
-            data.push_str("}}]}");
-            data.push_str(self.tail);
-        });
     }
 
     /// Sends the last chunks.
-    pub(in crate::protocol) fn close(&mut self, common: Common<'_, '_>) {
+    pub(in crate::protocol) fn close(&mut self, usage: Usage, out: &mut EventSink<'_>) {
         let Some(reason) = self.stop else { return };
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
-        self.usage = Some(common.usage);
-        let usage = self.usage_json(common.usage).to_string();
+        self.usage = Some(usage);
+        let usage = self.usage_json(usage).to_string();
         let finish = finish_reason(reason);
         if self.is_vendor() {
-            self.send(common.out, None, Some((finish, None)), 2, |data| data.push_str("{}"));
+            self.send(out, None, Some((finish, None)), 2, |data| data.push_str("{}"));
             if self.include_usage {
-                common.out.send_text(None, &format!("{},\"choices\":[],\"usage\":{usage}}}", self.head));
+                out.send_text(None, &format!("{},\"choices\":[],\"usage\":{usage}}}", self.head));
             }
         } else {
             self.content.get_or_insert_default();
@@ -288,12 +288,12 @@ impl Writer {
             } else {
                 "{\"content\":\"\"}"
             };
-            self.send(common.out, None, Some((finish, Some(&usage))), 500, |data| data.push_str(delta));
+            self.send(out, None, Some((finish, Some(&usage))), 500, |data| data.push_str(delta));
         }
-        common.out.send_text(None, "[DONE]");
+        out.send_text(None, "[DONE]");
     }
 
-    pub(in crate::protocol) fn fail(&mut self, message: &str, common: Common<'_, '_>) {
+    pub(in crate::protocol) fn fail(&mut self, message: &str, out: &mut EventSink<'_>) {
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
@@ -303,8 +303,8 @@ impl Writer {
             ("param", Json::Null),
             ("code", "server_error".into()),
         ]);
-        common.out.send_text(None, &Json::from([("error", error)]).to_string());
-        common.out.send_text(None, "[DONE]");
+        out.send_json(None, &Json::from([("error", error)]));
+        out.send_text(None, "[DONE]");
     }
 
     fn usage_json(&self, usage: Usage) -> Json {

@@ -6,8 +6,9 @@
 //! | tokens of reasoning | not told | `output_tokens_details.thinking_tokens` in usage, when they are known |
 
 use crate::json::{Json, Object};
-use crate::output::{Event, StopReason};
-use crate::protocol::stream::{CallIds, Common, StreamOptions, Usage};
+use crate::output::{Event, Passed, StopReason};
+use crate::protocol::sink::Frame;
+use crate::protocol::stream::{CallIds, StreamOptions, Usage};
 use crate::protocol::{Dialect, EventSink, Lowered};
 
 /// Writes events and keeps what the complete response needs.
@@ -20,8 +21,8 @@ pub(in crate::protocol) struct Writer {
     has_reasoned: bool,
     blocks: Vec<Block>,
     is_open: bool,
-    /// What stands in a delta up to its text, for deltas of this block and type.
-    front: ((usize, &'static str), String),
+    /// Of the deltas of the open block.
+    delta: Frame,
     stop: Option<(StopReason, Option<String>)>,
     usage: Usage,
     closed: bool,
@@ -45,7 +46,7 @@ impl Writer {
             has_reasoned: false,
             blocks: Vec::new(),
             is_open: false,
-            front: Default::default(),
+            delta: Frame::default(),
             stop: None,
             usage: Usage { prompt: options.prompt_tokens, cached: options.cached_tokens, ..Usage::default() },
             closed: false,
@@ -53,11 +54,11 @@ impl Writer {
         }
     }
 
-    pub(in crate::protocol) fn start(&mut self, common: Common<'_, '_>) {
+    pub(in crate::protocol) fn start(&mut self, out: &mut EventSink<'_>) {
         let start = Json::from([("type", "message_start".into()), ("message", self.response())]);
-        common.out.send_text(Some("message_start"), &start.to_string());
+        out.send_json(Some("message_start"), &start);
         if self.thinks {
-            self.open(Block::Thinking(String::new()), common.out);
+            self.open(Block::Thinking(String::new()), out);
         }
     }
 
@@ -76,10 +77,16 @@ impl Writer {
             ("index", (index as u64).into()),
             ("content_block", content),
         ]);
-        out.send_text(Some("content_block_start"), &start.to_string());
+        out.send_json(Some("content_block_start"), &start);
         if index == 0 {
             out.send_text(Some("ping"), "{\"type\":\"ping\"}");
         }
+        let (kind, field) = match &block {
+            Block::Text(_) => ("text_delta", "text"),
+            Block::Thinking(_) => ("thinking_delta", "thinking"),
+            Block::ToolUse { .. } => ("input_json_delta", "partial_json"),
+        };
+        self.delta = delta(index, kind, field);
         self.blocks.push(block);
         self.is_open = true;
     }
@@ -88,72 +95,72 @@ impl Writer {
         if !std::mem::take(&mut self.is_open) {
             return;
         }
-        if matches!(self.blocks.last(), Some(Block::Thinking(_))) {
-            let signature = self.options.id.clone();
-            self.delta("signature_delta", "signature", &signature, out);
-        }
         let index = self.blocks.len().saturating_sub(1);
+        if matches!(self.blocks.last(), Some(Block::Thinking(_))) {
+            out.send_delta(&delta(index, "signature_delta", "signature"), &self.options.id, None);
+        }
         let data = format!("{{\"type\":\"content_block_stop\",\"index\":{index}}}");
         out.send_text(Some("content_block_stop"), &data);
     }
 
-    /// Sends a delta of the open block, whose text is in the member `field` of a delta of type `kind`.
-    fn delta(&mut self, kind: &'static str, field: &str, text: &str, out: &mut EventSink<'_>) {
-        let index = self.blocks.len().saturating_sub(1);
-        if self.front.0 != (index, kind) {
-            let text = format!(
-                "{{\"type\":\"content_block_delta\",\"index\":{index},\"delta\":{{\"type\":\"{kind}\",\"{field}\":\""
-            );
-            self.front = ((index, kind), text);
-        }
-        let frame = "event: content_block_delta\ndata: ";
-        out.send_delta(frame, &self.front.1, text, |data| data.push_str("\"}}"));
-    }
-
-    pub(in crate::protocol) fn event(&mut self, event: Event<'_>, common: Common<'_, '_>) {
-        let out = common.out;
-        match event {
-            Event::Content { text, .. } => {
-                if !(self.is_open && matches!(self.blocks.last(), Some(Block::Text(_)))) {
-                    self.open(Block::Text(String::new()), out);
-                }
-                if let Some(Block::Text(whole)) = self.blocks.last_mut() {
-                    whole.push_str(text);
-                }
-                self.delta("text_delta", "text", text, out);
-            }
-            Event::Reasoning { text, .. } => {
-                if !(self.is_open && matches!(self.blocks.last(), Some(Block::Thinking(_)))) {
-                    self.open(Block::Thinking(String::new()), out);
-                }
-                self.has_reasoned = true;
-                if let Some(Block::Thinking(whole)) = self.blocks.last_mut() {
-                    whole.push_str(text);
-                }
-                self.delta("thinking_delta", "thinking", text, out);
-            }
+    pub(in crate::protocol) fn event(&mut self, event: &Event<'_>, out: &mut EventSink<'_>) {
+        match *event {
+            Event::Content { text, .. } => self.content(text, out),
+            Event::Reasoning { text, .. } => self.reasoning(text, out),
             Event::CallStart { name, .. } => {
                 let id = self.call_ids.next(self.thinks && !self.has_reasoned);
                 self.open(Block::ToolUse { id, name: name.to_owned(), input: String::new() }, out);
             }
-            Event::CallArguments { json, .. } => {
-                if let Some(Block::ToolUse { input, .. }) = self.blocks.last_mut() {
-                    input.push_str(json);
-                }
-                self.delta("input_json_delta", "partial_json", json, out);
-            }
+            Event::CallArguments { json, .. } => self.call_arguments(json, out),
             Event::Stop { reason, sequence } => self.stop = Some((reason, sequence.map(str::to_owned))),
             Event::CallEnd { .. } | Event::Warning(_) => {}
         }
     }
 
+    /// Takes what would come as an event.
+    pub(in crate::protocol) fn pass(&mut self, passed: Passed, text: &str, out: &mut EventSink<'_>) {
+        match passed {
+            Passed::Content => self.content(text, out),
+            Passed::Reasoning => self.reasoning(text, out),
+            Passed::Arguments => self.call_arguments(text, out),
+        }
+    }
+
+    fn content(&mut self, text: &str, out: &mut EventSink<'_>) {
+        if !(self.is_open && matches!(self.blocks.last(), Some(Block::Text(_)))) {
+            self.open(Block::Text(String::new()), out);
+        }
+        if let Some(Block::Text(whole)) = self.blocks.last_mut() {
+            whole.push_str(text);
+        }
+        out.send_delta(&self.delta, text, None);
+    }
+
+    fn reasoning(&mut self, text: &str, out: &mut EventSink<'_>) {
+        if !(self.is_open && matches!(self.blocks.last(), Some(Block::Thinking(_)))) {
+            self.open(Block::Thinking(String::new()), out);
+        }
+        self.has_reasoned = true;
+        if let Some(Block::Thinking(whole)) = self.blocks.last_mut() {
+            whole.push_str(text);
+        }
+        out.send_delta(&self.delta, text, None);
+    }
+
+    fn call_arguments(&mut self, json: &str, out: &mut EventSink<'_>) {
+        if let Some(Block::ToolUse { input, .. }) = self.blocks.last_mut() {
+            input.push_str(json);
+            out.send_delta(&self.delta, json, None);
+        }
+    }
+
     /// Sends the last events.
-    pub(in crate::protocol) fn close(&mut self, common: Common<'_, '_>) {
+    pub(in crate::protocol) fn close(&mut self, usage: Usage, out: &mut EventSink<'_>) {
         if self.stop.is_none() || std::mem::replace(&mut self.closed, true) {
             return;
         }
-        self.usage = common.usage;
-        self.close_block(common.out);
+        self.usage = usage;
+        self.close_block(out);
         let (reason, sequence) = self.stop_json();
         let delta = Json::from([("stop_reason", reason), ("stop_sequence", sequence)]);
         let mut usage = self.usage_json();
@@ -161,18 +168,18 @@ impl Writer {
             usage.insert("service_tier", SERVICE_TIER.into());
         }
         let data = Json::from([("type", "message_delta".into()), ("delta", delta), ("usage", usage.into())]);
-        common.out.send_text(Some("message_delta"), &data.to_string());
-        common.out.send_text(Some("message_stop"), "{\"type\":\"message_stop\"}");
+        out.send_json(Some("message_delta"), &data);
+        out.send_text(Some("message_stop"), "{\"type\":\"message_stop\"}");
     }
 
-    pub(in crate::protocol) fn fail(&mut self, message: &str, common: Common<'_, '_>) {
+    pub(in crate::protocol) fn fail(&mut self, message: &str, out: &mut EventSink<'_>) {
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
-        self.close_block(common.out);
+        self.close_block(out);
         let error = Json::from([("type", "api_error".into()), ("message", message.into())]);
         let data = Json::from([("type", "error".into()), ("error", error)]);
-        common.out.send_text(Some("error"), &data.to_string());
+        out.send_json(Some("error"), &data);
     }
 
     fn stop_json(&self) -> (Json, Json) {
@@ -234,6 +241,14 @@ impl Writer {
             ("usage", usage.into()),
         ])
     }
+}
+
+/// Deltas of type `kind` of the block `index`, with their text in the member `field`.
+fn delta(index: usize, kind: &str, field: &str) -> Frame {
+    let name = "content_block_delta";
+    let front =
+        format!("{{\"type\":\"{name}\",\"index\":{index},\"delta\":{{\"type\":\"{kind}\",\"{field}\":\"");
+    Frame::new(Some(name), &front, "\"}}")
 }
 
 fn tool_use(id: &str, name: &str, input: Json) -> Json {

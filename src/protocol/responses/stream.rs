@@ -13,9 +13,10 @@ use std::collections::HashMap;
 
 use crate::conversation::ToolKind;
 use crate::json::{Json, Object};
-use crate::output::{Event, StopReason};
+use crate::output::{Event, Passed, StopReason};
 use crate::protocol::custom_input::CustomInput;
-use crate::protocol::stream::{CallIds, Common, StreamOptions, Usage, push_number, push_string};
+use crate::protocol::sink::{Frame, Sequence};
+use crate::protocol::stream::{CallIds, StreamOptions, Usage, push_string};
 use crate::protocol::{Dialect, Echo as AnyEcho, EventSink, Lowered};
 
 use super::object;
@@ -33,9 +34,10 @@ pub(in crate::protocol) struct Writer {
     has_reasoned: bool,
     items: Vec<Item>,
     is_open: bool,
-    /// Of the deltas of the open item.
-    delta_frame: DeltaFrame,
-    sequence: u64,
+    /// Of the deltas of the open item, without log probabilities.
+    delta: Frame,
+    /// Of the next event.
+    sequence: Sequence,
     stop: Option<StopReason>,
     closed: bool,
 }
@@ -54,44 +56,6 @@ enum ItemKind {
     Function { call_id: String, name: String, namespace: Option<String>, arguments: String },
     Custom { call_id: String, name: String, input: String, reader: CustomInput },
     ToolSearch { call_id: String, arguments: String },
-}
-
-/// What the deltas of an item have in common.
-#[derive(Debug, Clone, Default)]
-struct DeltaFrame {
-    /// The item's index.
-    index: Option<usize>,
-    event: &'static str,
-    /// Up to the text.
-    front: String,
-    /// Behind the text, up to the sequence number, without log probabilities.
-    behind: String,
-    before_logprobs: String,
-    behind_logprobs: String,
-}
-
-impl DeltaFrame {
-    fn new(index: usize, item: &Item) -> Self {
-        let event = match item.kind {
-            ItemKind::Message { .. } => "event: response.output_text.delta\ndata: ",
-            ItemKind::Reasoning { .. } => "event: response.reasoning_text.delta\ndata: ",
-            ItemKind::Custom { .. } => "event: response.custom_tool_call_input.delta\ndata: ",
-            ItemKind::Function { .. } | ItemKind::ToolSearch { .. } => {
-                "event: response.function_call_arguments.delta\ndata: "
-            }
-        };
-        let kind = event.trim_start_matches("event: ").trim_end_matches("\ndata: ");
-        let is_part = matches!(item.kind, ItemKind::Message { .. } | ItemKind::Reasoning { .. });
-        let part = if is_part { "\"content_index\":0," } else { "" };
-        let mut before_logprobs = String::from("\",\"item_id\":");
-        push_string(&mut before_logprobs, &item.id);
-        let behind_logprobs = format!(",\"output_index\":{index},\"sequence_number\":");
-        let logprobs = if matches!(item.kind, ItemKind::Message { .. }) { ",\"logprobs\":[]" } else { "" };
-        let behind = format!("{before_logprobs}{logprobs}{behind_logprobs}");
-        before_logprobs.push_str(",\"logprobs\":");
-        let front = format!("{{\"type\":\"{kind}\",{part}\"delta\":\"");
-        Self { index: Some(index), event, front, behind, before_logprobs, behind_logprobs }
-    }
 }
 
 const IN_PROGRESS: &str = "in_progress";
@@ -113,8 +77,8 @@ impl Writer {
             has_reasoned: false,
             items: Vec::new(),
             is_open: false,
-            delta_frame: DeltaFrame::default(),
-            sequence: 0,
+            delta: Frame::default(),
+            sequence: Sequence::default(),
             stop: None,
             closed: false,
             options,
@@ -132,52 +96,32 @@ impl Writer {
         for (key, value) in members {
             data.insert(key, value);
         }
-        data.insert("sequence_number", self.sequence.into());
-        self.sequence += 1;
-        out.send_text(Some(kind), &Json::Object(data).to_string());
+        data.insert("sequence_number", self.sequence.number().into());
+        self.sequence.advance();
+        out.send_json(Some(kind), &data.into());
     }
 
     /// Sends a delta: the event that there are many of.
-    fn send_delta(
-        &mut self,
-        kind: &'static str,
-        delta: &str,
-        logprobs: Option<Vec<Json>>,
-        out: &mut EventSink<'_>,
-    ) {
-        let index = self.items.len().saturating_sub(1);
-        let Some(item) = self.items.last() else { return };
-        if self.delta_frame.index != Some(index) {
-            self.delta_frame = DeltaFrame::new(index, item);
-        }
-        let frame = &self.delta_frame;
-        debug_assert!(frame.event.contains(kind));
-        out.send_delta(frame.event, &frame.front, delta, |data| {
-            match logprobs {
-                Some(logprobs) if !logprobs.is_empty() => {
-                    data.push_str(&frame.before_logprobs);
-                    data.push_str(&Json::Array(logprobs).to_string());
-                    data.push_str(&frame.behind_logprobs);
-                }
-                _ => data.push_str(&frame.behind),
-            }
-            push_number(data, self.sequence);
-            data.push('}');
-        });
-        self.sequence += 1;
+    fn send_delta(&mut self, text: &str, out: &mut EventSink<'_>) {
+        out.send_delta(&self.delta, text, Some(&self.sequence));
+        self.sequence.advance();
     }
 
-    pub(in crate::protocol) fn start(&mut self, common: Common<'_, '_>) {
+    pub(in crate::protocol) fn start(&mut self, out: &mut EventSink<'_>) {
         for kind in ["response.created", "response.in_progress"] {
             let response = self.response();
-            self.send(kind, [("response", response)], common.out);
+            self.send(kind, [("response", response)], out);
         }
     }
 
-    pub(in crate::protocol) fn event(&mut self, event: Event<'_>, common: Common<'_, '_>) {
-        let out = common.out;
-        match event {
-            Event::Content { text, .. } => self.content(text, common.logprobs, out),
+    pub(in crate::protocol) fn event(
+        &mut self,
+        event: &Event<'_>,
+        logprobs: Vec<Json>,
+        out: &mut EventSink<'_>,
+    ) {
+        match *event {
+            Event::Content { text, .. } => self.content(text, logprobs, out),
             Event::Reasoning { text, .. } => self.reasoning(text, out),
             Event::CallStart { name, .. } => self.call_start(name, out),
             Event::CallArguments { json, .. } => self.call_arguments(json, out),
@@ -189,18 +133,35 @@ impl Writer {
         }
     }
 
+    /// Takes what would come as an event without log probabilities.
+    pub(in crate::protocol) fn pass(&mut self, passed: Passed, text: &str, out: &mut EventSink<'_>) {
+        match passed {
+            Passed::Content => self.content(text, Vec::new(), out),
+            Passed::Reasoning => self.reasoning(text, out),
+            Passed::Arguments => self.call_arguments(text, out),
+        }
+    }
+
     fn content(&mut self, text: &str, entries: Vec<Json>, out: &mut EventSink<'_>) {
         if !(self.is_open && matches!(self.items.last(), Some(Item { kind: ItemKind::Message { .. }, .. }))) {
             let kind = ItemKind::Message { text: String::new(), logprobs: Vec::new(), phase: "final_answer" };
             self.open_item("msg", kind, out);
         }
-        if let Some(Item { kind: ItemKind::Message { text: whole, logprobs, .. }, .. }) =
-            self.items.last_mut()
-        {
-            whole.push_str(text);
-            logprobs.extend(entries.iter().cloned());
+        let index = self.items.len().saturating_sub(1);
+        let Some(Item { kind: ItemKind::Message { text: whole, logprobs, .. }, .. }) = self.items.last_mut()
+        else {
+            return;
+        };
+        whole.push_str(text);
+        if entries.is_empty() {
+            return self.send_delta(text, out);
         }
-        self.send_delta("response.output_text.delta", text, Some(entries), out);
+        logprobs.extend(entries.iter().cloned());
+        if let Some(item) = self.items.last() {
+            let delta = item.delta(index, &Json::Array(entries).to_string());
+            out.send_delta(&delta, text, Some(&self.sequence));
+            self.sequence.advance();
+        }
     }
 
     fn reasoning(&mut self, text: &str, out: &mut EventSink<'_>) {
@@ -213,7 +174,7 @@ impl Writer {
         if let Some(Item { kind: ItemKind::Reasoning { text: whole, .. }, .. }) = self.items.last_mut() {
             whole.push_str(text);
         }
-        self.send_delta("response.reasoning_text.delta", text, None, out);
+        self.send_delta(text, out);
     }
 
     fn call_start(&mut self, name: &str, out: &mut EventSink<'_>) {
@@ -245,13 +206,13 @@ impl Writer {
         match self.items.last_mut().map(|item| &mut item.kind) {
             Some(ItemKind::Function { arguments, .. }) => {
                 arguments.push_str(json);
-                self.send_delta("response.function_call_arguments.delta", json, None, out);
+                self.send_delta(json, out);
             }
             Some(ItemKind::Custom { input, reader, .. }) => {
                 let text = reader.push(json);
                 input.push_str(&text);
                 if !text.is_empty() {
-                    self.send_delta("response.custom_tool_call_input.delta", &text, None, out);
+                    self.send_delta(&text, out);
                 }
             }
             Some(ItemKind::ToolSearch { arguments, .. }) => arguments.push_str(json),
@@ -266,6 +227,7 @@ impl Writer {
         let item = Item { id: id.clone(), status: IN_PROGRESS, kind };
         let part = item.part();
         let shown = item.json(true);
+        self.delta = item.delta(index, "[]");
         self.items.push(item);
         self.is_open = true;
         let index = Json::from(index as u64);
@@ -301,7 +263,7 @@ impl Writer {
         }
         let item = item.clone();
         if !left.is_empty() {
-            self.send_delta("response.custom_tool_call_input.delta", &left, None, out);
+            self.send_delta(&left, out);
         }
         let id = Json::from(item.id.as_str());
         let part = item.part();
@@ -364,7 +326,7 @@ impl Writer {
     }
 
     /// Sends the last events.
-    pub(in crate::protocol) fn close(&mut self, common: Common<'_, '_>) {
+    pub(in crate::protocol) fn close(&mut self, usage: Usage, out: &mut EventSink<'_>) {
         let Some(reason) = self.stop else { return };
         if std::mem::replace(&mut self.closed, true) {
             return;
@@ -375,25 +337,25 @@ impl Writer {
             StopReason::End | StopReason::ToolCalls | StopReason::StopSequence => None,
         };
         let status = if details.is_some() { INCOMPLETE } else { COMPLETED };
-        self.close_item(status, common.out);
-        self.end(status, common.usage);
+        self.close_item(status, out);
+        self.end(status, usage);
         if let Some(details) = details {
             self.base.insert("incomplete_details", [("reason", details.into())].into());
         }
         let kind = if details.is_some() { "response.incomplete" } else { "response.completed" };
         let response = self.response();
-        self.send(kind, [("response", response)], common.out);
+        self.send(kind, [("response", response)], out);
     }
 
-    pub(in crate::protocol) fn fail(&mut self, message: &str, common: Common<'_, '_>) {
+    pub(in crate::protocol) fn fail(&mut self, message: &str, usage: Usage, out: &mut EventSink<'_>) {
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
-        self.close_item(INCOMPLETE, common.out);
-        self.end("failed", common.usage);
+        self.close_item(INCOMPLETE, out);
+        self.end("failed", usage);
         self.base.insert("error", [("code", "server_error".into()), ("message", message.into())].into());
         let response = self.response();
-        self.send("response.failed", [("response", response)], common.out);
+        self.send("response.failed", [("response", response)], out);
     }
 
     fn end(&mut self, status: &str, usage: Usage) {
@@ -413,6 +375,29 @@ impl Writer {
 }
 
 impl Item {
+    /// Its deltas, as the item `index`, with these log probabilities if it has any.
+    fn delta(&self, index: usize, logprobs: &str) -> Frame {
+        let name = match self.kind {
+            ItemKind::Message { .. } => "response.output_text.delta",
+            ItemKind::Reasoning { .. } => "response.reasoning_text.delta",
+            ItemKind::Custom { .. } => "response.custom_tool_call_input.delta",
+            ItemKind::Function { .. } | ItemKind::ToolSearch { .. } => {
+                "response.function_call_arguments.delta"
+            }
+        };
+        let is_part = matches!(self.kind, ItemKind::Message { .. } | ItemKind::Reasoning { .. });
+        let part = if is_part { "\"content_index\":0," } else { "" };
+        let front = format!("{{\"type\":\"{name}\",{part}\"delta\":\"");
+        let mut behind = String::from("\",\"item_id\":");
+        push_string(&mut behind, &self.id);
+        if matches!(self.kind, ItemKind::Message { .. }) {
+            behind.push_str(",\"logprobs\":");
+            behind.push_str(logprobs);
+        }
+        behind.push_str(&format!(",\"output_index\":{index},\"sequence_number\":"));
+        Frame::numbered(Some(name), &front, &behind)
+    }
+
     /// The item's content part, for items that have one.
     fn part(&self) -> Option<Json> {
         match &self.kind {
