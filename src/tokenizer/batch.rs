@@ -3,6 +3,7 @@
 //! What a part needs is read from memory for a whole batch at once, step by step, instead of waiting for one part
 //! after the other: each step asks the processor for what the next one will read.
 
+use super::lanes::{self, Merged};
 use super::memo::{Few, Memo};
 use super::table::Seed;
 use super::tables::Tables;
@@ -16,9 +17,12 @@ const PARTS: usize = 256;
 pub(super) struct Batch {
     len: usize,
     parts: [Part; PARTS],
-    ids: [TokenId; Few::SIZE * PARTS],
-    ids_len: usize,
-    gaps: [Gap; PARTS],
+    /// The tokens of each part, as far as they have been found.
+    tokens: [Few; PARTS],
+    /// The tokens of parts that have more than a few.
+    many: Vec<TokenId>,
+    /// Which parts are without tokens.
+    gaps: [u16; PARTS],
     gaps_len: usize,
 }
 
@@ -54,25 +58,14 @@ impl Part {
     }
 }
 
-/// A part whose ids are missing.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Gap {
-    /// Which part it is, and how many of the ids come before it.
-    part: u16,
-    before: u16,
-    /// Its tokens if they have been found, and whether the memory had them.
-    tokens: Few,
-    remembered: bool,
-}
-
 impl Batch {
     pub(super) fn new() -> Self {
         Self {
             len: 0,
             parts: [Part::EMPTY; PARTS],
-            ids: [TokenId(0); Few::SIZE * PARTS],
-            ids_len: 0,
-            gaps: [Gap { part: 0, before: 0, tokens: Few::NONE, remembered: false }; PARTS],
+            tokens: [Few::NONE; PARTS],
+            many: Vec::new(),
+            gaps: [0; PARTS],
             gaps_len: 0,
         }
     }
@@ -91,68 +84,102 @@ impl Batch {
         self.len += 1;
     }
 
-    /// Finds the tokens of all parts that are words known or remembered; the others become gaps without tokens.
-    pub(super) fn look_up(&mut self, tables: &Tables, memo: &mut Memo, text: &[u8]) {
+    /// Finds the tokens of all parts.
+    pub(super) fn encode(&mut self, tables: &Tables, memo: &mut Memo, text: &[u8]) {
         self.recall(memo);
-        for gap in &mut self.gaps[..self.gaps_len] {
-            let part = &mut self.parts[usize::from(gap.part) % PARTS];
+        self.recall_again(tables, memo, text);
+        self.look_up(tables, memo, text);
+        if self.gaps_len == 0 {
+            return;
+        }
+        let Self { parts, tokens, many, .. } = self;
+        let gaps = self.gaps[..self.gaps_len].iter().map(|at| {
+            let at = usize::from(*at) % PARTS;
+            (at, parts[at].bytes(text))
+        });
+        lanes::merge(tables, gaps, |at, merged| {
+            let found = match merged {
+                Merged::Few(tokens, count) if count <= Few::SIZE => Few::of_front(tokens, count),
+                Merged::Few(tokens, count) => Few::new(&tokens[..count], many),
+                Merged::Many(tokens) => Few::new(tokens, many),
+            };
+            memo.store(&parts[at % PARTS], text, &found, many);
+            tokens[at % PARTS] = found;
+        });
+    }
+
+    /// The tokens of the parts, after [`Batch::encode`], and those of parts that have more than a few.
+    pub(super) fn tokens(&self) -> (&[Few], &[TokenId]) {
+        (&self.tokens[..self.len], &self.many)
+    }
+
+    /// Finds the parts that are at the first place of the memory; the others become gaps. This has no branches, because
+    /// there is no foretelling which parts those are.
+    fn recall(&mut self, memo: &Memo) {
+        let mut gaps_len = 0;
+        for (at, (part, tokens)) in self.parts[..self.len].iter().zip(&mut self.tokens).enumerate() {
+            let is_known = memo.first(part.key, part.hash, tokens);
+            self.gaps[gaps_len % PARTS] = at as u16;
+            gaps_len += usize::from(!is_known);
+        }
+        self.gaps_len = gaps_len;
+    }
+
+    /// Finds the gaps that are at another place of the memory, and asks for what it takes to look up the others.
+    fn recall_again(&mut self, tables: &Tables, memo: &mut Memo, text: &[u8]) {
+        self.retain_gaps(|_, part, tokens| {
             if !part.has_key() {
                 part.hash = words::hash(part.bytes(text), tables.seed);
                 memo.prefetch_long(part.hash);
-                continue;
+                return true;
             }
             match memo.recall(part.key, part.hash) {
-                Some(tokens) => (gap.tokens, gap.remembered) = (tokens, true),
+                Some(found) => *tokens = found,
                 None => tables.words.prefetch(part.hash),
             }
-        }
-        for gap in &mut self.gaps[..self.gaps_len] {
-            let part = &self.parts[usize::from(gap.part) % PARTS];
-            if !gap.remembered && part.len <= Key::SHORT {
-                let (id, is_known) = tables.words.look(part.key, part.hash);
-                gap.tokens = Few::one(id, is_known);
-            } else if !gap.remembered {
-                gap.tokens = Few::NONE;
+            tokens.len() == 0
+        });
+    }
+
+    /// Finds the gaps that the vocabulary knows.
+    fn look_up(&mut self, tables: &Tables, memo: &mut Memo, text: &[u8]) {
+        self.retain_gaps(|many, part, tokens| {
+            let known = if part.len <= Key::SHORT {
+                tables.words.find_short(part.key, part.hash)
+            } else {
+                let word = part.bytes(text);
+                let hash = if part.has_key() { words::hash(word, tables.seed) } else { part.hash };
+                if !part.has_key()
+                    && let Some(found) = memo.recall_long(word, hash)
+                {
+                    *tokens = Few::new(found, many);
+                    return false;
+                }
+                tables.words.find_long(tables, word, hash)
+            };
+            if let Some(id) = known {
+                *tokens = Few::one(id);
+                memo.store(part, text, tokens, &[]);
             }
+            known.is_none()
+        });
+    }
+
+    /// Keeps the gaps for which this is true.
+    fn retain_gaps(&mut self, mut is_gap: impl FnMut(&mut Vec<TokenId>, &mut Part, &mut Few) -> bool) {
+        let mut len = 0;
+        for gap in 0..self.gaps_len {
+            let at = self.gaps[gap % PARTS];
+            let place = usize::from(at) % PARTS;
+            let stays = is_gap(&mut self.many, &mut self.parts[place], &mut self.tokens[place]);
+            self.gaps[len % PARTS] = at;
+            len += usize::from(stays);
         }
-    }
-
-    /// Takes the tokens of the parts that are at the first place of the memory; the others become gaps. This has
-    /// no branches, because there is no foretelling which parts those are.
-    fn recall(&mut self, memo: &Memo) {
-        let (mut ids_len, mut gaps_len) = (0, 0);
-        for (at, part) in self.parts[..self.len].iter().enumerate() {
-            let (ids, count, is_known) = memo.first(part.key, part.hash);
-            let is_known = is_known & part.has_key();
-            let gap = &mut self.gaps[gaps_len % PARTS];
-            (gap.part, gap.before, gap.remembered) = (at as u16, ids_len as u16, false);
-            if let Some(place) = self.ids[ids_len..].first_chunk_mut() {
-                *place = *ids;
-            }
-            ids_len += if is_known { count } else { 0 };
-            gaps_len += usize::from(!is_known);
-        }
-        (self.ids_len, self.gaps_len) = (ids_len, gaps_len);
-    }
-
-    /// The gaps in order: the ids before each, the part, what was found for it, and whether that is new to the
-    /// memory.
-    pub(super) fn gaps(&self) -> impl Iterator<Item = (&[TokenId], &Part, &Few, bool)> {
-        let mut from = 0;
-        self.gaps[..self.gaps_len].iter().map(move |gap| {
-            let to = usize::from(gap.before);
-            let before = &self.ids[std::mem::replace(&mut from, to)..to];
-            (before, &self.parts[usize::from(gap.part) % PARTS], &gap.tokens, !gap.remembered)
-        })
-    }
-
-    /// The ids behind the last gap.
-    pub(super) fn rest(&self) -> &[TokenId] {
-        let from = self.gaps[..self.gaps_len].last().map_or(0, |gap| usize::from(gap.before));
-        &self.ids[from..self.ids_len]
+        self.gaps_len = len;
     }
 
     pub(super) fn clear(&mut self) {
-        (self.len, self.ids_len, self.gaps_len) = (0, 0, 0);
+        (self.len, self.gaps_len) = (0, 0);
+        self.many.clear();
     }
 }

@@ -6,18 +6,19 @@
 
 use super::Tokenizer;
 use super::batch::{Batch, Part};
-use super::bpe;
 use super::memo::{Few, Memo};
 use super::pretokenize::first_len;
 use super::scan::{self, READ, WINDOW};
 use super::tables::Tables;
 use super::utf8::Utf8;
-use super::words::{self, Key};
 use crate::token::TokenId;
 
 /// Takes the ids of a text in order.
 pub(super) trait Sink {
-    fn extend(&mut self, ids: &[TokenId]);
+    fn push(&mut self, id: TokenId);
+
+    /// Takes the tokens of some parts, with the list of those that are more than a few.
+    fn extend_few(&mut self, parts: &[Few], many: &[TokenId]);
 
     /// Whether enough ids came; the rest of the text is then not encoded.
     fn is_full(&self) -> bool {
@@ -26,9 +27,29 @@ pub(super) trait Sink {
 }
 
 impl Sink for Vec<TokenId> {
-    #[inline]
-    fn extend(&mut self, ids: &[TokenId]) {
-        self.extend_from_slice(ids);
+    fn push(&mut self, id: TokenId) {
+        self.push(id);
+    }
+
+    /// Each time all ids are copied that a part may have, and the next part writes over those that it has not: there is
+    /// no foretelling how many they are.
+    fn extend_few(&mut self, parts: &[Few], many: &[TokenId]) {
+        // Few at a time: what is written twice is in the nearest cache then.
+        for parts in parts.chunks(32) {
+            let mut len = self.len();
+            self.resize(len + parts.len() * Few::SIZE, TokenId(0));
+            for (at, few) in parts.iter().enumerate() {
+                if few.len() > Few::SIZE {
+                    self.truncate(len);
+                    self.extend_from_slice(few.as_slice(many));
+                    self.resize(len + few.len() + (parts.len() - at) * Few::SIZE, TokenId(0));
+                } else if let Some(place) = self[len..].first_chunk_mut() {
+                    *place = few.ids;
+                }
+                len += few.len();
+            }
+            self.truncate(len);
+        }
     }
 }
 
@@ -39,9 +60,12 @@ pub(super) struct Counter {
 }
 
 impl Sink for Counter {
-    #[inline]
-    fn extend(&mut self, ids: &[TokenId]) {
-        self.count += ids.len();
+    fn push(&mut self, _: TokenId) {
+        self.count += 1;
+    }
+
+    fn extend_few(&mut self, parts: &[Few], _: &[TokenId]) {
+        self.count += parts.iter().map(Few::len).sum::<usize>();
     }
 
     fn is_full(&self) -> bool {
@@ -54,7 +78,6 @@ pub(super) struct Encoder<'t> {
     tables: &'t Tables,
     memo: Memo,
     batch: Batch,
-    merged: Vec<TokenId>,
     #[cfg(feature = "hf")]
     wrapped: Option<&'t super::hf::Wrapped>,
 }
@@ -66,7 +89,6 @@ impl<'t> Encoder<'t> {
             tables,
             memo: Memo::take(tables.number),
             batch: Batch::new(),
-            merged: Vec::new(),
             #[cfg(feature = "hf")]
             wrapped: tokenizer.wrapped.as_deref(),
         }
@@ -134,7 +156,7 @@ impl<'t> Encoder<'t> {
             && let Some(id) = self.tables.unmerged.get(&bytes[from..to])
         {
             self.flush(text, sink);
-            return sink.extend(&[TokenId(*id)]);
+            return sink.push(TokenId(*id));
         }
         let mut start = from;
         let mut left: Option<Utf8> = None;
@@ -167,62 +189,9 @@ impl<'t> Encoder<'t> {
 
     /// Gives the ids of the parts that were taken.
     fn flush(&mut self, text: &str, sink: &mut impl Sink) {
-        let Self { tables, memo, batch, merged, .. } = self;
-        batch.look_up(tables, memo, text.as_bytes());
-        for (before, part, tokens, is_new) in batch.gaps() {
-            sink.extend(before);
-            if tokens.len() > 0 {
-                sink.extend(tokens.as_slice());
-                if is_new {
-                    memo.insert(part.key, part.hash, *tokens);
-                }
-                continue;
-            }
-            merged.clear();
-            let word = part.bytes(text.as_bytes());
-            if part.has_key() {
-                encode_short(tables, memo, part, word, merged);
-            } else {
-                encode_long(tables, memo, part.hash, word, merged);
-            }
-            sink.extend(merged);
-        }
-        sink.extend(batch.rest());
-        batch.clear();
+        self.batch.encode(self.tables, &mut self.memo, text.as_bytes());
+        let (tokens, many) = self.batch.tokens();
+        sink.extend_few(tokens, many);
+        self.batch.clear();
     }
-}
-
-/// Encodes a part that, when the batch was complete, was neither at its first place in the vocabulary nor in a
-/// bucket of the memory.
-#[inline(never)]
-fn encode_short(tables: &Tables, memo: &mut Memo, part: &Part, word: &[u8], out: &mut Vec<TokenId>) {
-    // It may have come earlier in the batch.
-    if let Some(tokens) = memo.recall(part.key, part.hash) {
-        return out.extend_from_slice(tokens.as_slice());
-    }
-    let known = if word.len() <= Key::SHORT {
-        tables.words.find_short(part.key, part.hash)
-    } else {
-        tables.words.find_long(tables, word, words::hash(word, tables.seed))
-    };
-    match known {
-        Some(id) => out.push(TokenId(id)),
-        None => bpe::merge(tables, word, out),
-    }
-    if let Some(tokens) = Few::new(out) {
-        memo.insert(part.key, part.hash, tokens);
-    }
-}
-
-/// Encodes a part that is too long for a key.
-#[inline(never)]
-fn encode_long(tables: &Tables, memo: &mut Memo, hash: u64, word: &[u8], out: &mut Vec<TokenId>) {
-    if let Some(ids) = memo.recall_long(word, hash) {
-        return out.extend_from_slice(ids);
-    }
-    match tables.words.find_long(tables, word, hash) {
-        Some(id) => out.push(TokenId(id)),
-        None => bpe::merge(tables, word, out),
-    }
-    memo.store_long(word, hash, out);
 }

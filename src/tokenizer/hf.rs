@@ -103,7 +103,7 @@ impl Wrapped {
     /// steps), each half is encoded on its own.
     pub(super) fn encode(&self, text: &str, sink: &mut impl Sink) {
         if let Ok(encoding) = self.0.encode_fast(text, false) {
-            encoding.get_ids().iter().for_each(|id| sink.extend(&[TokenId(*id)]));
+            encoding.get_ids().iter().for_each(|id| sink.push(TokenId(*id)));
             return;
         }
         let half = text.ceil_char_boundary(text.len() / 2);

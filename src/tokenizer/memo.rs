@@ -6,6 +6,7 @@
 
 use std::cell::Cell;
 
+use super::batch::Part;
 use super::table::prefetch;
 use super::words::Key;
 use crate::token::TokenId;
@@ -34,10 +35,6 @@ struct Entry {
 }
 
 impl Entry {
-    fn new(key: Key, tokens: Few) -> Self {
-        Self { key: key.with_spare(tokens.len), ids: tokens.ids }
-    }
-
     fn tokens(&self) -> Few {
         Few { ids: self.ids, len: self.key.spare() }
     }
@@ -55,18 +52,29 @@ impl Few {
     pub(super) const SIZE: usize = 4;
     pub(super) const NONE: Self = Self { ids: [TokenId(0); Self::SIZE], len: 0 };
 
-    /// One token, if there is one.
-    #[inline]
-    pub(super) fn one(id: u32, exists: bool) -> Self {
-        Self { ids: [TokenId(id), TokenId(0), TokenId(0), TokenId(0)], len: u32::from(exists) }
+    /// One token.
+    pub(super) fn one(id: u32) -> Self {
+        Self { ids: [TokenId(id), TokenId(0), TokenId(0), TokenId(0)], len: 1 }
     }
 
-    /// These tokens, unless they are too many.
-    pub(super) fn new(tokens: &[TokenId]) -> Option<Self> {
-        let mut few = Self::NONE;
-        few.ids.get_mut(..tokens.len())?.copy_from_slice(tokens);
-        few.len = tokens.len() as u32;
-        Some(few)
+    /// The first of these tokens.
+    #[inline]
+    pub(super) fn of_front(tokens: &[TokenId; 16], count: usize) -> Self {
+        let [a, b, c, d, ..] = *tokens;
+        Self { ids: [a, b, c, d], len: count as u32 }
+    }
+
+    /// These tokens; more than a few go to a list of their own.
+    pub(super) fn new(tokens: &[TokenId], many: &mut Vec<TokenId>) -> Self {
+        let mut few = Self { len: tokens.len() as u32, ..Self::NONE };
+        match few.ids.get_mut(..tokens.len()) {
+            Some(ids) => ids.copy_from_slice(tokens),
+            None => {
+                few.ids[0] = TokenId(many.len() as u32);
+                many.extend_from_slice(tokens);
+            }
+        }
+        few
     }
 
     #[inline]
@@ -74,8 +82,13 @@ impl Few {
         self.len as usize
     }
 
-    pub(super) fn as_slice(&self) -> &[TokenId] {
-        &self.ids[..self.len()]
+    /// The tokens, with the list that was given for them.
+    #[inline]
+    pub(super) fn as_slice<'f>(&'f self, many: &'f [TokenId]) -> &'f [TokenId] {
+        match self.ids.get(..self.len()) {
+            Some(ids) => ids,
+            None => &many[self.ids[0].0 as usize..][..self.len()],
+        }
     }
 }
 
@@ -135,12 +148,15 @@ impl Memo {
         prefetch(&self.buckets[hash as usize % BUCKETS]);
     }
 
-    /// The ids at the first place for a hash, how many they are, and whether they are those of this key. This is
-    /// where words nearly always are.
+    /// Copies what is at the first place for a hash, where words nearly always are; says whether it is of this key, and
+    /// leaves no tokens if not. Without branches.
     #[inline]
-    pub(super) fn first(&self, key: Key, hash: u64) -> (&[TokenId; Few::SIZE], usize, bool) {
+    pub(super) fn first(&self, key: Key, hash: u64, tokens: &mut Few) -> bool {
         let Bucket([first, _]) = &self.buckets[hash as usize % BUCKETS];
-        (&first.ids, first.key.spare() as usize, first.key.is_but_for_spare(key))
+        let is_known = first.key.is_but_for_spare(key);
+        tokens.ids = first.ids;
+        tokens.len = if is_known { first.key.spare() } else { 0 };
+        is_known
     }
 
     /// The tokens of a word, if it is in one of its two places; then it comes to the first one.
@@ -152,9 +168,17 @@ impl Memo {
         first.key.is_but_for_spare(key).then(|| first.tokens())
     }
 
-    pub(super) fn insert(&mut self, key: Key, hash: u64, tokens: Few) {
-        let Bucket([_, second]) = &mut self.buckets[hash as usize % BUCKETS];
-        *second = Entry::new(key, tokens);
+    /// Remembers the tokens of a part of a text, unless there are too many.
+    #[inline]
+    pub(super) fn store(&mut self, part: &Part, text: &[u8], tokens: &Few, many: &[TokenId]) {
+        if !part.has_key() {
+            return self.store_long(part.bytes(text), part.hash, tokens.as_slice(many));
+        }
+        if tokens.len() <= Few::SIZE {
+            let Bucket([first, second]) = &mut self.buckets[part.hash as usize % BUCKETS];
+            let place = if first.key == Key::EMPTY { first } else { second };
+            *place = Entry { key: part.key.with_spare(tokens.len), ids: tokens.ids };
+        }
     }
 
     /// Soon the entry of a long word with this hash will be read.
@@ -173,7 +197,7 @@ impl Memo {
     }
 
     /// Remembers the tokens of a word that is too long for a key, unless it does not fit here.
-    pub(super) fn store_long(&mut self, word: &[u8], hash: u64, tokens: &[TokenId]) {
+    fn store_long(&mut self, word: &[u8], hash: u64, tokens: &[TokenId]) {
         let Some(word) = LongEntry::word(word).filter(|_| tokens.len() <= LONG_TOKENS) else { return };
         let entry = &mut self.long[hash as usize % LONG_SLOTS];
         *entry = LongEntry { word, ..LONG_EMPTY };

@@ -20,6 +20,7 @@ mod decode;
 mod encode;
 #[cfg(feature = "hf")]
 pub mod hf;
+mod lanes;
 mod links;
 mod load;
 mod long;

@@ -7,53 +7,84 @@ use super::tables::{ID_LIMIT, Merge};
 pub(super) const NO_RANK: u32 = u32::MAX;
 
 const ID_BITS: u32 = ID_LIMIT.trailing_zeros();
-const RANK_BITS: u32 = 64 - 2 * ID_BITS;
+/// Pairs for each bucket. A fuller bucket is rare, because its pairs have to look into the next one as well.
+const PAIRS: usize = 4;
 
-/// The merges below this rank are the frequent ones; they have a table of their own, which stays in the cache.
-const FREQUENT: usize = 1 << 14;
-const FILTER_BITS: u32 = 20;
-
-/// Hash tables, and a plain one for pairs of ASCII bytes, with which nearly all merging starts.
+/// A hash table of ranks, and a plain one for pairs of ASCII bytes, with which nearly all merging starts.
 #[derive(Debug)]
 pub(super) struct Pairs {
     seed: Seed,
-    /// One bit for each hash of a pair that merges: most pairs do not, and need no more than this.
-    filter: Box<[u64]>,
-    frequent: PairTable,
-    rare: PairTable,
+    buckets: Box<[Bucket]>,
+    /// The two tokens of each merge, by rank.
+    merges: Box<[[u32; 2]]>,
     /// By left and right byte.
     ascii: Box<[u32; 1 << 14]>,
 }
 
-/// Left token, right token and one more than the rank in one word; zero is empty.
-#[derive(Debug)]
-struct PairTable {
-    entries: Box<[u64]>,
+/// For each pair its priority, and above it the pair's [`print`]; no two prints are equal. Zero is empty. [`FULL`]
+/// in the first one: the search goes on with the next bucket.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(32))]
+struct Bucket([u32; 8]);
+
+/// The bits of a priority: greater for lower ranks, and zero for pairs that do not merge.
+const PRIORITY: u32 = ID_LIMIT - 1;
+const FULL: u32 = ID_LIMIT;
+const PRINT: u32 = !(PRIORITY | FULL);
+
+/// A part of a pair's hash by which it is told from others in its bucket.
+fn print(hash: u64) -> u32 {
+    (hash >> 16) as u32 & PRINT
+}
+
+impl Bucket {
+    /// The priority of the pair with a print, or zero.
+    #[inline]
+    fn find(&self, print: u32) -> u32 {
+        self.0.iter().fold(0, |found, pair| found | if pair & PRINT == print { *pair } else { 0 }) & PRIORITY
+    }
+
+    fn is_full(&self) -> bool {
+        self.0[0] & FULL != 0
+    }
+
+    fn insert(&mut self, pair: u32) -> bool {
+        let place = self.0.iter().position(|other| *other == 0 || (other ^ pair) & PRINT == 0);
+        match place {
+            Some(place) if self.0[place] == 0 => self.0[place] = pair,
+            _ => self.0[0] |= FULL,
+        }
+        place.is_some_and(|place| self.0[place] & !FULL == pair)
+    }
 }
 
 impl Pairs {
     /// Tables of these merges, unless they collide too much.
     pub(super) fn new(merges: &[Merge], byte_ids: &[u32; 256], seed: Seed) -> Option<Self> {
-        let mut filter = vec![0; 1 << (FILTER_BITS - 6)].into_boxed_slice();
-        let entries: Vec<u64> = (1..)
-            .zip(merges)
-            .map(|(rank, merge): (u64, _)| key(merge.left, merge.right) << RANK_BITS | rank)
-            .collect();
-        for entry in &entries {
-            let bit = seed.multiply(entry >> RANK_BITS) >> (64 - FILTER_BITS);
-            filter[(bit / 64) as usize] |= 1 << (bit % 64);
+        let len = merges.len() / PAIRS + 1;
+        let mut buckets = vec![Bucket::default(); len].into_boxed_slice();
+        let entries = (0..).zip(merges).map(|(rank, merge)| {
+            let hash = seed.multiply(key(merge.left, merge.right));
+            (table::slot(hash, len), print(hash) | priority_of(rank))
+        });
+        let is_built = table::in_order(entries, &mut buckets, |buckets, mut slot, pair| {
+            for _ in 0..=FARTHEST {
+                if buckets[slot].insert(pair) {
+                    return true;
+                }
+                slot = table::next(slot, len);
+            }
+            false
+        });
+        if !is_built {
+            return None;
         }
-        let (frequent, rare) = entries.split_at(entries.len().min(FREQUENT));
-        let mut pairs = Self {
-            seed,
-            filter,
-            frequent: PairTable::new(frequent, seed)?,
-            rare: PairTable::new(rare, seed)?,
-            ascii: Box::new([NO_RANK; 1 << 14]),
-        };
+        let merges = merges.iter().map(|merge| [merge.left, merge.right]).collect();
+        let mut pairs = Self { seed, buckets, merges, ascii: Box::new([0; 1 << 14]) };
         for left in 0..0x80 {
             for right in 0..0x80 {
-                pairs.ascii[left << 7 | right] = pairs.rank(byte_ids[left], byte_ids[right]);
+                let rank = pairs.rank(byte_ids[left], byte_ids[right]);
+                pairs.ascii[left << 7 | right] = if rank == NO_RANK { 0 } else { priority_of(rank) };
             }
         }
         Some(pairs)
@@ -62,67 +93,80 @@ impl Pairs {
     /// The rank of a pair's merge, or [`NO_RANK`].
     #[inline]
     pub(super) fn rank(&self, left: u32, right: u32) -> u32 {
-        let key = key(left, right);
-        let hash = self.seed.multiply(key);
-        let bit = (hash >> (64 - FILTER_BITS)) as usize;
-        if self.filter[bit / 64] >> (bit % 64) & 1 == 0 {
-            return NO_RANK;
+        let rank = rank_of(self.supposed_priority(left, right));
+        if self.merges_at(rank, left, right) { rank } else { NO_RANK }
+    }
+
+    /// The priority of a pair's merge, if it has one; else one that may be any, and mostly is zero.
+    #[inline]
+    pub(super) fn supposed_priority(&self, left: u32, right: u32) -> u32 {
+        let hash = self.seed.multiply(key(left, right));
+        let bucket = &self.buckets[table::slot(hash, self.buckets.len())];
+        if bucket.is_full() { self.search(left, right, hash) } else { bucket.find(print(hash)) }
+    }
+
+    /// Whether the merge of a rank is the one of this pair.
+    #[inline]
+    pub(super) fn merges_at(&self, rank: u32, left: u32, right: u32) -> bool {
+        self.merges.get(rank as usize).is_some_and(|merge| *merge == [left, right])
+    }
+
+    /// The priority of a pair's merge, or zero, by way of several buckets.
+    #[cold]
+    fn search(&self, left: u32, right: u32, hash: u64) -> u32 {
+        let mut slot = table::slot(hash, self.buckets.len());
+        for _ in 0..=FARTHEST {
+            let priority = self.buckets[slot].find(print(hash));
+            if self.merges_at(rank_of(priority), left, right) {
+                return priority;
+            }
+            if !self.buckets[slot].is_full() {
+                break;
+            }
+            slot = table::next(slot, self.buckets.len());
         }
-        self.frequent.find(key, hash).or_else(|| self.rare.find(key, hash)).unwrap_or(NO_RANK)
+        0
     }
 
     /// Soon the rank of a pair will be asked for.
     #[inline]
     pub(super) fn prefetch(&self, left: u32, right: u32) {
         let hash = self.seed.multiply(key(left, right));
-        table::prefetch(&self.filter[(hash >> (64 - FILTER_BITS)) as usize / 64]);
-        for table in [&self.frequent, &self.rare] {
-            table::prefetch(&table.entries[table::slot(hash, table.entries.len())]);
-        }
+        table::prefetch(&self.buckets[table::slot(hash, self.buckets.len())]);
+    }
+
+    /// The priority of the merge of two ASCII bytes' tokens, or zero.
+    #[inline]
+    pub(super) fn priority_of_ascii(&self, left: u8, right: u8) -> u32 {
+        self.ascii[usize::from(left & 0x7F) << 7 | usize::from(right & 0x7F)]
     }
 
     /// The rank of the pair of two bytes' tokens.
     #[inline]
     pub(super) fn rank_of_bytes(&self, left: u8, right: u8, byte_ids: &[u32; 256]) -> u32 {
-        if left | right < 0x80 {
-            self.ascii[usize::from(left) << 7 | usize::from(right)]
-        } else {
-            self.rank(byte_ids[usize::from(left)], byte_ids[usize::from(right)])
+        if left | right >= 0x80 {
+            return self.rank(byte_ids[usize::from(left)], byte_ids[usize::from(right)]);
+        }
+        match self.priority_of_ascii(left, right) {
+            0 => NO_RANK,
+            priority => rank_of(priority),
         }
     }
 
-    /// Every pair with its rank, in no order.
+    /// Every pair in the order of ranks.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32, u32)> {
-        let id = |entry: u64, shift: u32| (entry >> shift) as u32 & (ID_LIMIT - 1);
-        let entries = self.frequent.entries.iter().chain(&self.rare.entries).filter(|entry| **entry != 0);
-        entries.map(move |entry| {
-            let rank = (entry & ((1 << RANK_BITS) - 1)) as u32 - 1;
-            (id(*entry, RANK_BITS + ID_BITS), id(*entry, RANK_BITS), rank)
-        })
+        (0..).zip(&self.merges).map(|(rank, merge)| (merge[0], merge[1], rank))
     }
 }
 
-impl PairTable {
-    fn new(entries: &[u64], seed: Seed) -> Option<Self> {
-        let hash = |entry: &u64| seed.multiply(entry >> RANK_BITS);
-        table::build(entries, hash, |entry| *entry == 0).map(|entries| Self { entries })
-    }
+/// Ranks and priorities are each other's, both ways. The rank of no priority is one that no merge has.
+#[inline]
+pub(super) fn rank_of(priority: u32) -> u32 {
+    PRIORITY - priority
+}
 
-    #[inline]
-    fn find(&self, key: u64, hash: u64) -> Option<u32> {
-        let mut slot = table::slot(hash, self.entries.len());
-        for _ in 0..=FARTHEST {
-            let entry = self.entries[slot];
-            if entry == 0 {
-                return None;
-            }
-            if entry >> RANK_BITS == key {
-                return Some((entry & ((1 << RANK_BITS) - 1)) as u32 - 1);
-            }
-            slot = table::next(slot, self.entries.len());
-        }
-        None
-    }
+fn priority_of(rank: u32) -> u32 {
+    PRIORITY - rank
 }
 
 fn key(left: u32, right: u32) -> u64 {

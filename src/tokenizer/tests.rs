@@ -189,6 +189,40 @@ fn long_parts_by_windows() {
     }
 }
 
+/// Short parts side by side, against the heap: more and fewer than there are lanes, too long ones among them.
+#[test]
+fn short_parts_by_lanes() {
+    let tokenizer = Tokenizer::embedded(&BARE);
+    let tables = &tokenizer.tables;
+    let mut numbers = Numbers(9);
+    for round in 0..6000 {
+        let parts: Vec<String> = (0..round % 12)
+            .map(|_| {
+                let letters = 1 + numbers.below(26);
+                let len = 1 + numbers.below(24);
+                match numbers.below(3) {
+                    0 => numbers.text(len),
+                    _ => (0..len).map(|_| char::from(b'a' + numbers.below(letters) as u8)).collect(),
+                }
+            })
+            .collect();
+        let mut found = vec![None; parts.len()];
+        let named = parts.iter().map(String::as_bytes).enumerate();
+        lanes::merge(tables, named, |name, merged| {
+            let tokens = match merged {
+                lanes::Merged::Few(tokens, count) => tokens[..count].to_vec(),
+                lanes::Merged::Many(tokens) => tokens.to_vec(),
+            };
+            assert!(found[name].replace(tokens).is_none());
+        });
+        for (part, tokens) in parts.iter().zip(found) {
+            let mut heap = Vec::new();
+            bpe::merge_by_heap(tables, part.as_bytes(), &mut heap);
+            assert_eq!(tokens, Some(heap), "{part:?}");
+        }
+    }
+}
+
 #[test]
 fn long_runs_cost_little_more_than_prose() {
     // Counted in steps of the clock would be noise; this holds the order of growth.

@@ -20,8 +20,9 @@ impl Key {
     pub(super) const EMPTY: Self = Self { low: 0, high: 0 };
 
     /// What a key keeps of two words of text, by length: two masks, and the length in its place.
-    const PARTS: [(u64, u64, u64); 16] = {
-        let mut parts = [(0, 0, 0); 16];
+    const PARTS: [(u64, u64, u64); 17] = {
+        // No word has the key of those that are too long.
+        let mut parts = [(0, 0, 1 << 56); 17];
         let mut len = 1;
         while len <= Self::LONGEST {
             let low = if len >= 8 { u64::MAX } else { (1 << (8 * len)) - 1 };
@@ -33,10 +34,11 @@ impl Key {
         parts
     };
 
-    /// The key of the first `len` bytes, of which there must be 1 to [`Key::LONGEST`].
+    /// The key of the first `len` bytes, of which there must be one at least; the same one for all that are longer than
+    /// [`Key::LONGEST`].
     pub(super) fn of_front(bytes: &[u8; 16], len: usize) -> Self {
         let text = u128::from_le_bytes(*bytes);
-        let (low, high, len) = Self::PARTS[len & 15];
+        let (low, high, len) = Self::PARTS[len.min(16)];
         Self { low: text as u64 & low, high: ((text >> 64) as u64 & high) | len }
     }
 
@@ -140,16 +142,6 @@ impl WordTable {
     /// Soon the first place for this hash of a key will be read.
     pub(super) fn prefetch(&self, hash: u64) {
         table::prefetch(&self.short[table::slot(hash, self.short.len())]);
-    }
-
-    /// The token of a word with this key and this hash of the key, and whether it is known; a word that is not at
-    /// its first place counts as unknown. Without branches.
-    #[inline]
-    pub(super) fn look(&self, key: Key, hash: u64) -> (u32, bool) {
-        let Bucket([first, second]) = self.short[table::slot(hash, self.short.len())];
-        let (is_first, is_second) = (first.is_of(key), second.is_of(key));
-        let high = if is_second { second.high } else { first.high };
-        ((high >> ID_SHIFT) as u32, is_first | is_second)
     }
 
     /// The token of a word with this key and this hash of the key.
