@@ -5,14 +5,20 @@
 //! from. Nearly always there is plenty left, and an automaton knows how much: more words than are used. Where there
 //! is not, a search looks for an end.
 
+use crate::grammar::bytes::ByteSet;
 use crate::grammar::frames::Kind;
 use crate::grammar::keys::Keys;
+use crate::grammar::language::Classifier;
 use crate::grammar::machine::{Machine, Thread, Top};
-use crate::grammar::string::{Cursor, Escape, Place, hash_byte};
+use crate::grammar::string::{Cursor, Escape, Place};
+use crate::grammar::value::ValueId;
 
 /// Steps of a search after which an end is taken for granted. Only values that hold several others, nearly all of
 /// them used, take as many.
 const MOST_STEPS: usize = 2000;
+
+/// So many names are looked at before a search.
+const MOST_NAMES: usize = 16;
 
 /// The bytes that go on inside an escape sequence.
 const ESCAPED: &[u8] = b"\"\\/bfnrtu0123456789abcdefABCDEF";
@@ -55,20 +61,20 @@ impl Machine<'_> {
         }
     }
 
-    /// How many keys a further key must differ from, at most.
-    pub(super) fn used_keys(keys: &Keys<'_>) -> u32 {
-        keys.others_count + keys.shape.names.len() as u32
+    /// How many keys a further key must differ from, at most: known names are only in the way of keys that begin like
+    /// them.
+    pub(super) fn used_keys(keys: &Keys<'_>, low: u32, high: u32) -> u32 {
+        keys.others_count + high.saturating_sub(low)
     }
 
     /// Whether more keys begin like the one of `thread` than are used, or a known one that may come.
     fn has_new_key(&self, thread: Thread) -> bool {
         let Some(keys) = self.keys(thread.frame) else { return true };
-        let (low, high, class) = match thread.top {
-            Top::Key { key, .. } => (key.low, key.high, key.class),
-            _ => (0, keys.shape.names.len() as u32, keys.shape.first_class()),
-        };
+        let (low, high, class) = Self::beginning(thread, &keys);
         keys.may_add_name(low, high)
-            || class != 0 && keys.may_add_other() && keys.shape.keys_left(class) > Self::used_keys(&keys)
+            || class != 0
+                && keys.may_add_other()
+                && keys.shape.keys_left(class) > Self::used_keys(&keys, low, high)
     }
 
     /// Whether the outermost array whose items must differ has one that does, and may be over.
@@ -82,26 +88,36 @@ impl Machine<'_> {
 
     /// Whether there are more ways on than items are used, as far as a look tells.
     fn has_plenty(&self, thread: Thread, used: u32) -> bool {
-        let from_start = |language: u32| {
-            let start = Cursor::start(&self.program.languages[language as usize], false);
-            self.program.ways(language, start) > used
-        };
         match thread.top {
-            Top::String { language, cursor, .. } => self.program.ways(language, cursor) > used,
-            Top::Value { value, .. } | Top::Colon { value, .. } => {
-                self.program.value(value).strings.is_some_and(from_start)
-            }
+            Top::String { language, cursor, .. } => self.program.words(language).ways(cursor) > used,
+            Top::Value { value, .. } | Top::Colon { value, .. } => self.is_plenty(value, used),
             Top::Key { .. } | Top::Comma { .. } | Top::After { .. } => {
-                self.keys(thread.frame).is_some_and(|keys| {
-                    let class = match thread.top {
-                        Top::Key { key, .. } => key.class,
-                        _ => keys.shape.first_class(),
-                    };
-                    let taken = Self::used_keys(&keys).saturating_add(used);
-                    class != 0 && keys.may_add_other() && keys.shape.keys_left(class) > taken
-                })
+                let Some(keys) = self.keys(thread.frame) else { return false };
+                let (low, high, class) = Self::beginning(thread, &keys);
+                let taken = Self::used_keys(&keys, low, high).saturating_add(used);
+                class != 0 && keys.may_add_other() && keys.shape.keys_left(class) > taken
+                    || (low..high).take(MOST_NAMES).any(|name| {
+                        keys.may_add_name(name, name + 1)
+                            && self.is_plenty(keys.shape.names[name as usize].value, used)
+                    })
             }
             _ => false,
+        }
+    }
+
+    /// Whether a value has more instances than are used, as far as a look tells.
+    fn is_plenty(&self, value: ValueId, used: u32) -> bool {
+        let code = self.program.value(value);
+        let strings = code.strings.map(|language| self.program.words(language));
+        strings.is_some_and(|words| words.ways(Cursor::start(&words.language, false)) > used)
+            || code.numbers.iter().any(|set| self.program.numbers[*set as usize].is_plenty())
+    }
+
+    /// What the keys that `thread` can still become begin with: known names, and a state of the classifier.
+    pub(super) fn beginning(thread: Thread, keys: &Keys<'_>) -> (u32, u32, u32) {
+        match thread.top {
+            Top::Key { key, .. } => (key.low, key.high, key.class),
+            _ => (0, keys.shape.names.len() as u32, keys.shape.first_class()),
         }
     }
 
@@ -142,9 +158,9 @@ impl Machine<'_> {
             }
             Top::Literal { which, .. } => self.finish(frame, Self::literal_hash(which), out),
             Top::String { language, cursor, escape: Escape::None } => {
-                let code = &self.program.languages[language as usize];
+                let code = &self.program.words(language).language;
                 if cursor.is_complete(code) {
-                    self.finish(frame, hash_byte(cursor.hash, b's'), out);
+                    self.finish(frame, Self::string_hash(cursor), out);
                 }
                 let next = (0..=255).filter_map(|byte| cursor.next(code, byte));
                 out.extend(next.map(|cursor| {
@@ -155,7 +171,14 @@ impl Machine<'_> {
             Top::Key { key, escape: Escape::None } => {
                 let Some(keys) = self.keys(frame) else { return };
                 let complete = key.is_complete(&keys);
-                let next = (0..=255).filter_map(|byte| key.next(&keys, byte));
+                let mut bytes = ByteSet::default();
+                keys.next_bytes(key, &mut bytes);
+                if let Some(classifier) = keys.shape.classifier.as_ref().filter(|_| key.class != 0) {
+                    (0..=255)
+                        .filter(|byte| classifier.next(key.class, *byte) != Classifier::DEAD)
+                        .for_each(|byte| bytes.add(byte));
+                }
+                let next = bytes.iter().filter_map(|byte| key.next(&keys, byte));
                 let from = out.len();
                 out.extend(next.map(|key| Thread { top: Top::Key { key, escape: Escape::None }, frame }));
                 if complete {

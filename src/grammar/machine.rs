@@ -123,11 +123,11 @@ impl Machine<'_> {
         let frame = thread.frame;
         match thread.top {
             Top::String { language, cursor, escape } => {
-                match body(&self.program.languages[language as usize], cursor, escape, byte) {
+                match body(&self.program.words(language).language, cursor, escape, byte) {
                     Body::On(cursor, escape) => {
                         out.push(Thread { top: Top::String { language, cursor, escape }, frame });
                     }
-                    Body::End => self.finish(frame, hash_byte(cursor.hash, b's'), out),
+                    Body::End => self.finish(frame, Self::string_hash(cursor), out),
                     Body::Dead => {}
                 }
             }
@@ -201,7 +201,7 @@ impl Machine<'_> {
                 }
             }
             Top::Word { language, cursor } => {
-                if let Some(cursor) = cursor.next(&self.program.languages[language as usize], byte) {
+                if let Some(cursor) = cursor.next(&self.program.words(language).language, byte) {
                     self.word(language, cursor, frame, out);
                 }
             }
@@ -228,7 +228,7 @@ impl Machine<'_> {
                 // In markup, strings are not written as JSON.
                 let raw = matches!(self.arena.frame(frame).kind, Kind::Part(Then::Close(_)));
                 if let Some(language) = code.strings.filter(|_| !raw) {
-                    let cursor = Cursor::start(&program.languages[language as usize], hashed);
+                    let cursor = Cursor::start(&program.words(language).language, hashed);
                     out.push(Thread { top: Top::String { language, cursor, escape: Escape::None }, frame });
                 }
             }
@@ -278,6 +278,11 @@ impl Machine<'_> {
     /// What a literal is compared by.
     pub(super) const fn literal_hash(which: u8) -> u64 {
         which as u64 + 1
+    }
+
+    /// What a string is compared by.
+    pub(super) const fn string_hash(end: Cursor) -> u64 {
+        hash_byte(end.hash, b's')
     }
 
     /// A value is complete.

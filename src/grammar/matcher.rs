@@ -46,7 +46,7 @@ impl Compiler {
         if !values.is_closed() {
             return Err(GrammarError::Unknown.into());
         }
-        Ok(Program::new(values, &self.limits)?)
+        Ok(Program::new(values, &self.limits, &self.vocabulary)?)
     }
 
     /// Compiles rules that refer to `values`.
@@ -64,7 +64,7 @@ impl Compiler {
         if !rules.fits(values) {
             return Err(GrammarError::Unknown.into());
         }
-        Ok(self.compiled(self.program(values)?.with_rules(rules), layout))
+        Ok(self.compiled(self.program(values)?.with_rules(rules, &self.vocabulary), layout))
     }
 
     fn compiled(&self, program: Program, layout: Layout) -> Arc<Compiled> {

@@ -33,6 +33,7 @@ mod text;
 mod trie;
 pub mod value;
 mod walk;
+mod words;
 
 #[cfg(feature = "parallel")]
 pub use ahead::fill_masks;

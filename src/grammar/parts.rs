@@ -40,7 +40,7 @@ impl Machine<'_> {
                 Edge::Byte(_) | Edge::Special(_) => takes = true,
                 Edge::Word(word) => {
                     let frame = self.part(frame, Then::State(*to));
-                    let cursor = Cursor::start(&program.languages[*word as usize], false);
+                    let cursor = Cursor::start(&program.words(*word).language, false);
                     self.word(*word, cursor, frame, out);
                 }
                 Edge::Json(value) => {
@@ -73,7 +73,7 @@ impl Machine<'_> {
 
     pub(super) fn word(&mut self, language: u32, cursor: Cursor, frame: u32, out: &mut Vec<Thread>) {
         out.push(Thread { top: Top::Word { language, cursor }, frame });
-        if cursor.is_complete(&self.program.languages[language as usize]) {
+        if cursor.is_complete(&self.program.words(language).language) {
             self.end_part(frame, out);
         }
     }
@@ -92,7 +92,7 @@ impl Machine<'_> {
             Then::Text(members, value) => {
                 if let Some(language) = self.program.value(value).strings {
                     let frame = self.part(around, Then::Close(members));
-                    let cursor = Cursor::start(&self.program.languages[language as usize], false);
+                    let cursor = Cursor::start(&self.program.words(language).language, false);
                     self.word(language, cursor, frame, out);
                 }
             }

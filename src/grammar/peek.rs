@@ -131,15 +131,24 @@ impl Machine<'_> {
     ) {
         match thread.top {
             Top::String { language, cursor, escape } => {
-                let language = &self.program.languages[language as usize];
+                let words = self.program.words(language);
+                let items = self.only_items(thread.frame).filter(|_| {
+                    // What follows the string must not depend on it: another item is always left.
+                    words.ways(Cursor::start(&words.language, false)) == u32::MAX
+                });
+                let language = &words.language;
                 for (closing, bytes) in closing {
                     let before = &bytes[..closing.before as usize];
                     let end = Form::String.read(language, cursor, escape, before);
-                    match end.is_some_and(|end| end.1 == Escape::None && end.0.is_complete(language)) {
-                        // Somebody may compare the string with others.
-                        true if cursor.hash != 0 => unsure.push(closing.token),
-                        true => found.push(closing.token.0),
-                        false => {}
+                    let Some((end, Escape::None)) = end.filter(|end| end.0.is_complete(language)) else {
+                        continue;
+                    };
+                    match items {
+                        _ if cursor.hash == 0 => found.push(closing.token.0),
+                        // Somebody compares the string with others.
+                        Some(items) if self.arena.has_hash(Self::string_hash(end), items) => {}
+                        Some(_) => found.push(closing.token.0),
+                        None => unsure.push(closing.token),
                     }
                 }
             }
@@ -174,6 +183,14 @@ impl Machine<'_> {
             }
             _ => {}
         }
+    }
+
+    /// The items that a value around `frame` must differ from, if nothing else compares it.
+    fn only_items(&self, frame: u32) -> Option<u32> {
+        let inside = self.arena.frame(frame);
+        let Kind::Array { array, items, .. } = inside.kind else { return None };
+        let unique = self.program.arrays[array as usize].unique;
+        (unique && !self.arena.frame(inside.parent).hashed).then_some(items)
     }
 
     /// Adds what follows the number of `thread`, if it may be over, to `out`.

@@ -3,11 +3,12 @@
 use crate::grammar::language::{Classifier, Language, LanguageError, Limits};
 use crate::grammar::number::NumberSet;
 use crate::grammar::rules::{Edge, RuleCode};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use crate::grammar::inside::{Loop, endless_states};
-use crate::grammar::string::{Cursor, EMPTY_HASH, hash_byte};
+use crate::grammar::shared::Vocabulary;
+use crate::grammar::string::{EMPTY_HASH, hash_byte};
 use crate::grammar::value::{Item, ValueId, Values};
+use crate::grammar::words::Words;
 
 /// A value's alternatives.
 #[derive(Debug, Default)]
@@ -115,15 +116,7 @@ pub(super) struct Program {
     pub(super) values: Vec<ValueCode>,
     pub(super) objects: Vec<ObjectCode>,
     pub(super) arrays: Vec<ArrayCode>,
-    pub(super) languages: Vec<Language>,
-    /// For each language, the state from which any text may come, if it has one; else its dead state.
-    free_states: Vec<u32>,
-    /// For each language, the most characters that are needed from anywhere to the end of a word.
-    farthest: Vec<u32>,
-    /// For each language, its [`endless_states`], once somebody asks.
-    endless: Vec<OnceLock<Vec<bool>>>,
-    /// For each language, how many words each of its states has left, once somebody asks.
-    words_left: Vec<OnceLock<Option<Box<[u32]>>>>,
+    languages: Vec<Arc<Words>>,
     pub(super) numbers: Vec<NumberSet>,
     /// Where texts begin, if there are no rules.
     pub(super) root: ValueId,
@@ -144,17 +137,17 @@ impl Program {
     /// The language of all texts, which every program has.
     pub(super) const ANY_TEXT: u32 = 0;
 
-    /// The program of `values`.
-    pub(super) fn new(values: &Values, limits: &Limits) -> Result<Self, LanguageError> {
+    /// The program of `values`, for `vocabulary`.
+    pub(super) fn new(
+        values: &Values,
+        limits: &Limits,
+        vocabulary: &Vocabulary,
+    ) -> Result<Self, LanguageError> {
         let mut program = Self {
             values: Vec::with_capacity(values.values.len()),
             objects: Vec::with_capacity(values.objects.len()),
             arrays: Vec::with_capacity(values.arrays.len()),
-            languages: vec![Language::any()],
-            free_states: vec![free_state(&Language::any())],
-            farthest: vec![0],
-            endless: vec![OnceLock::new()],
-            words_left: vec![OnceLock::new()],
+            languages: vec![vocabulary.words(&Language::any())],
             numbers: Vec::new(),
             root: values.root,
             rules: RuleCode::default(),
@@ -165,7 +158,7 @@ impl Program {
                 yes: value.yes,
                 no: value.no,
                 numbers: value.numbers.iter().map(|set| program.number(set)).collect(),
-                strings: value.strings.as_ref().map(|language| program.language(language)),
+                strings: value.strings.as_ref().map(|language| program.language(language, vocabulary)),
                 arrays: value.arrays.iter().map(|id| id.0).collect(),
                 objects: value.objects.iter().map(|id| id.0).collect(),
             };
@@ -187,61 +180,10 @@ impl Program {
         Ok(program)
     }
 
-    /// Whether any text may come from here.
-    pub(super) fn is_free(&self, language: u32, cursor: Cursor) -> bool {
-        self.is_any_text(language, cursor) && !self.languages[language as usize].counts()
-    }
-
-    /// Whether any text may come from here that has the right number of characters.
-    pub(super) fn is_any_text(&self, language: u32, cursor: Cursor) -> bool {
-        cursor.state != Language::DEAD && self.free_states[language as usize] == cursor.state
-    }
-
-    /// The most characters that are needed from anywhere to the end of a word.
-    pub(super) fn farthest(&self, language: u32) -> u32 {
-        self.farthest[language as usize]
-    }
-
-    /// Whether any text goes on from here, though not every one is complete.
-    pub(super) fn is_endless(&self, language: u32, cursor: Cursor) -> bool {
-        let code = &self.languages[language as usize];
-        code.max_chars().is_none()
-            && self.endless[language as usize].get_or_init(|| endless_states(code))[cursor.state as usize]
-    }
-
-    /// How many words go on from here, or fewer; `u32::MAX` for as many as one likes. Of words that may only have some
-    /// length it tells whether they are many, or nothing.
-    pub(super) fn ways(&self, language: u32, cursor: Cursor) -> u32 {
-        let code = &self.languages[language as usize];
-        let left = self.words_left(language).map_or(u32::MAX, |left| left[cursor.state as usize]);
-        match code.max_chars() {
-            Some(max) => {
-                let spare = max.saturating_sub(cursor.chars).saturating_sub(code.distance(cursor.state));
-                // One more character may be any, or some more at least one of two.
-                let enough = if self.is_any_text(language, cursor) { 1 } else { Self::ENOUGH };
-                if left == u32::MAX && spare >= enough { u32::MAX } else { 0 }
-            }
-            None if left < u32::MAX && code.counts() => 0,
-            None => left,
-        }
-    }
-
-    /// With so many more characters than are needed, there is taken to be plenty of words.
-    pub(super) const ENOUGH: u32 = 3;
-
-    /// Whether some text goes on with few words only.
-    pub(super) fn has_few_words(&self, language: u32) -> bool {
-        self.languages[language as usize].max_chars().is_some() || self.words_left(language).is_some()
-    }
-
-    fn words_left(&self, language: u32) -> Option<&[u32]> {
-        let code = &self.languages[language as usize];
-        self.words_left[language as usize].get_or_init(|| code.words_left()).as_deref()
-    }
-
     /// Adds rules that refer to the values.
-    pub(super) fn with_rules(mut self, mut rules: RuleCode) -> Self {
-        let words: Vec<u32> = rules.words.iter().map(|language| self.language(language)).collect();
+    pub(super) fn with_rules(mut self, mut rules: RuleCode, vocabulary: &Vocabulary) -> Self {
+        let words: Vec<u32> =
+            rules.words.iter().map(|language| self.language(language, vocabulary)).collect();
         for (edge, _) in rules.states.iter_mut().flat_map(|state| &mut state.edges) {
             if let Edge::Word(word) = edge {
                 *word = words[*word as usize];
@@ -255,6 +197,10 @@ impl Program {
         &self.values[id.0 as usize]
     }
 
+    pub(super) fn words(&self, language: u32) -> &Words {
+        &self.languages[language as usize]
+    }
+
     fn number(&mut self, set: &NumberSet) -> u32 {
         // Few sets stand in most schemas: any number, any integer.
         let known = self.numbers.iter().take(16).position(|known| known == set);
@@ -264,30 +210,14 @@ impl Program {
         }) as u32
     }
 
-    fn language(&mut self, language: &Language) -> u32 {
-        let known = self.languages.iter().take(16).position(|known| *known == *language);
+    fn language(&mut self, language: &Language, vocabulary: &Vocabulary) -> u32 {
+        let words = vocabulary.words(language);
+        let known = self.languages.iter().take(16).position(|known| known.id == words.id);
         known.unwrap_or_else(|| {
-            self.languages.push(language.clone());
-            self.free_states.push(free_state(language));
-            self.farthest.push(farthest(language));
-            self.endless.push(OnceLock::new());
-            self.words_left.push(OnceLock::new());
+            self.languages.push(words);
             self.languages.len() - 1
         }) as u32
     }
-}
-
-/// The state of `language` from which any text may come; its dead state if there is none. There is at most one:
-/// languages are held by smallest automata.
-fn free_state(language: &Language) -> u32 {
-    (1..language.states() as u32)
-        .find(|state| language.is_accepting(*state) && Loop::at(language, *state).is_all())
-        .unwrap_or(Language::DEAD)
-}
-
-fn farthest(language: &Language) -> u32 {
-    let states = 1..language.states() as u32;
-    if language.counts() { states.map(|state| language.distance(state)).max().unwrap_or(0) } else { 0 }
 }
 
 fn object_code(object: &crate::grammar::value::Object, limits: &Limits) -> Result<ObjectCode, LanguageError> {

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::grammar::inside::{Class, Inside, State, inside};
+use crate::grammar::inside::{Class, State, inside};
+use crate::grammar::language::Language;
 use crate::grammar::mask::{TokenSet, mask_words};
 use crate::grammar::number::{NumberSet, NumberState};
 use crate::grammar::program::Program;
@@ -12,6 +13,7 @@ use crate::grammar::slices::{Slices, number_crossings};
 use crate::grammar::string::{Cursor, Escape, Form};
 use crate::grammar::trie::TokenTrie;
 use crate::grammar::walk::{self, Text};
+use crate::grammar::words::Words;
 use crate::token::TokenId;
 use crate::tokenizer::Tokenizer;
 
@@ -23,6 +25,12 @@ pub(super) struct Vocabulary {
     slices: Slices,
     /// The tokens that are made of a class of characters.
     classes: Kept<Class, TokenSet>,
+    /// The languages of all programs.
+    languages: Kept<Language, Arc<Words>>,
+    /// The tokens that go on inside a text.
+    inside: Kept<Place, Sets>,
+    /// The same tokens by how many words they leave.
+    by_ways: Kept<Place, Arc<ByWays>>,
     /// The tokens that go on inside numbers, by [`NumberSet::shared`].
     free_numbers: [OnceLock<TokenSet>; 32],
     /// The same inside other numbers; without a state, the tokens that begin one with a digit.
@@ -41,6 +49,9 @@ impl Vocabulary {
             tokenizer: tokenizer.clone(),
             slices,
             classes: Kept::new(256),
+            languages: Kept::new(4096),
+            inside: Kept::new(2048),
+            by_ways: Kept::new(256),
             free_numbers: Default::default(),
             numbers: Kept::new(2048),
             number_crossings,
@@ -102,25 +113,22 @@ impl<K: Eq + Hash, V: Clone> Kept<K, V> {
     }
 }
 
-/// A place that decides a set.
+/// A text of which only some tokens are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Key {
-    /// In a word of a language: its number, the state, and how many characters there is room for.
-    Word(Form, u32, u32, u32),
-    /// In a key: the object, and the state of its classifier.
-    Class(u32, u32),
+struct Place {
+    form: Form,
+    /// [`Words::id`]
+    words: u32,
+    state: u32,
+    /// How many characters there is room for.
+    room: u32,
 }
 
-/// The sets of one program.
-pub(super) struct Shared {
-    pub(super) vocabulary: Arc<Vocabulary>,
-    /// For each place, all tokens of a class, if there is one, and further tokens.
-    inside: Kept<Key, (Option<Class>, TokenSet)>,
-    /// The same tokens by how many words they leave.
-    by_ways: Kept<Key, Arc<ByWays>>,
-}
+/// All tokens of a class, if there is one, and further tokens.
+type Sets = (Option<Class>, TokenSet);
 
 /// The tokens that go on inside a text.
+#[derive(Debug)]
 pub(super) struct ByWays {
     /// Those after which there are as many words as one likes.
     pub(super) plenty: TokenSet,
@@ -128,143 +136,148 @@ pub(super) struct ByWays {
     pub(super) few: Box<[(u32, u32)]>,
 }
 
-impl Shared {
-    /// How many sets are kept. The largest take 16 KiB each.
-    const MOST_SETS: usize = 4096;
+impl Vocabulary {
+    /// A language with what is known about it.
+    pub(super) fn words(&self, language: &Language) -> Arc<Words> {
+        self.languages.get(language.clone(), || Arc::new(Words::new(language)))
+    }
 
+    /// Adds the tokens that go on inside a word to `sets`.
+    pub(super) fn inside(&self, form: Form, words: &Words, cursor: Cursor, sets: &mut Vec<TokenSet>) {
+        let room = words.room(cursor);
+        if words.is_any_text(cursor) || words.is_endless(cursor) {
+            match form {
+                Form::String => return sets.push(self.slices.string_up_to(room)),
+                Form::Word if room == u32::MAX => return sets.push(self.slices.word()),
+                Form::Word => {}
+            }
+        }
+        let all = Place { form, words: words.id, state: cursor.state, room: u32::MAX };
+        let make = || {
+            let made = inside(&words.language, State(cursor.state), form, &self.trie);
+            (made.class, self.set(&made.tokens))
+        };
+        // So many characters are in the longest token, and so many more may be needed after it.
+        if room > words.farthest + self.slices.longest() {
+            return self.add(self.inside.get(all, make), sets);
+        }
+        let made = self.inside.get(Place { room, ..all }, || {
+            let mut around = Vec::new();
+            self.add(self.inside.get(all, make), &mut around);
+            let mut tokens = tokens(&around);
+            let sure = room.saturating_sub(words.farthest);
+            tokens.retain(|token| {
+                // The number of characters decides for nearly all of them.
+                match self.slices.chars(*token).filter(|_| form == Form::String) {
+                    Some(chars) if chars <= sure => true,
+                    Some(chars) if chars > room => false,
+                    _ => {
+                        let bytes = self.trie.token_bytes(TokenId(*token));
+                        form.read(&words.language, cursor, Escape::None, bytes).is_some()
+                    }
+                }
+            });
+            (None, self.set(&tokens))
+        });
+        self.add(made, sets);
+    }
+
+    fn add(&self, (class, others): Sets, sets: &mut Vec<TokenSet>) {
+        sets.extend(class.map(|class| self.class(class)));
+        sets.push(others);
+    }
+
+    /// The tokens that go on inside a string by how many words they leave.
+    fn string_by_ways(&self, words: &Words, cursor: Cursor) -> Arc<ByWays> {
+        let reach = words.farthest + self.slices.longest() + Words::ENOUGH;
+        let room = words.room(cursor).min(reach + 1);
+        let place = Place { form: Form::String, words: words.id, state: cursor.state, room };
+        self.by_ways.get(place, || {
+            let mut sets = Vec::new();
+            self.inside(Form::String, words, cursor, &mut sets);
+            let any = words.is_any_text(cursor);
+            self.divided(&sets, |token| match self.slices.chars(token) {
+                // Far from its longest, any text has plenty.
+                Some(chars) if any && room > chars => u32::MAX,
+                _ => {
+                    let bytes = self.trie.token_bytes(TokenId(token));
+                    let end = Form::String.read(&words.language, cursor, Escape::None, bytes);
+                    // Inside an escape sequence it is not clear which character comes.
+                    end.filter(|end| end.1 == Escape::None).map_or(0, |end| words.ways(end.0))
+                }
+            })
+        })
+    }
+
+    /// The tokens of `sets`, by their `ways`.
+    fn divided(&self, sets: &[TokenSet], ways: impl Fn(u32) -> u32) -> Arc<ByWays> {
+        let mut tokens = tokens(sets);
+        let mut few = Vec::new();
+        tokens.retain(|token| {
+            let ways = ways(*token);
+            if ways < u32::MAX {
+                few.push((ways, *token));
+            }
+            ways == u32::MAX
+        });
+        Arc::new(ByWays { plenty: self.set(&tokens), few: few.into() })
+    }
+}
+
+fn tokens(sets: &[TokenSet]) -> Vec<u32> {
+    let mut tokens = Vec::new();
+    sets.iter().for_each(|set| set.add_tokens(&mut tokens));
+    tokens
+}
+
+/// The sets of one program.
+pub(super) struct Shared {
+    pub(super) vocabulary: Arc<Vocabulary>,
+    /// The tokens that go on inside a key, by the object and the state of its classifier.
+    keys: Kept<(u32, u32), Sets>,
+    keys_by_ways: Kept<(u32, u32), Arc<ByWays>>,
+}
+
+impl Shared {
     pub(super) fn new(vocabulary: Arc<Vocabulary>) -> Self {
-        Self { vocabulary, inside: Kept::new(Self::MOST_SETS), by_ways: Kept::new(256) }
+        Self { vocabulary, keys: Kept::new(1024), keys_by_ways: Kept::new(256) }
     }
 
     /// Adds the tokens that stay inside a string's body or a key to `sets`.
     pub(super) fn inside(&self, text: Text, program: &Program, sets: &mut Vec<TokenSet>) {
+        let vocabulary = &*self.vocabulary;
         match text {
-            Text::String(language, cursor) => self.words(Form::String, language, cursor, program, sets),
-            Text::Key(object, state) => self.made(Key::Class(object, state), sets, |trie| {
-                let classifier = program.objects[object as usize].classifier.as_ref();
-                let inside = |classifier| inside(classifier, State(state), Form::String, trie);
-                classifier.map_or(Inside { class: None, tokens: Vec::new() }, inside)
-            }),
+            Text::String(language, cursor) => {
+                vocabulary.inside(Form::String, program.words(language), cursor, sets);
+            }
+            Text::Key(object, state) => {
+                let Some(classifier) = &program.objects[object as usize].classifier else { return };
+                let made = self.keys.get((object, state), || {
+                    let made = inside(classifier, State(state), Form::String, &vocabulary.trie);
+                    (made.class, vocabulary.set(&made.tokens))
+                });
+                vocabulary.add(made, sets);
+            }
         }
     }
 
     /// The tokens of [`inside`](Self::inside) by how many words they leave.
     pub(super) fn by_ways(&self, text: Text, program: &Program) -> Arc<ByWays> {
-        let key = match text {
-            Text::String(language, cursor) => {
-                let code = &program.languages[language as usize];
-                let reach = program.farthest(language) + self.vocabulary.slices.longest() + Program::ENOUGH;
-                let room = code.max_chars().map_or(u32::MAX, |max| (max - cursor.chars).min(reach + 1));
-                Key::Word(Form::String, language, cursor.state, room)
-            }
-            Text::Key(object, state) => Key::Class(object, state),
-        };
-        self.by_ways.get(key, || {
-            let mut sets = Vec::new();
-            self.inside(text, program, &mut sets);
-            let mut tokens = Vec::new();
-            sets.iter().for_each(|set| set.add_tokens(&mut tokens));
-            let mut few = Vec::new();
-            tokens.retain(|token| {
-                let ways = self.ways_after(text, *token, program);
-                if ways < u32::MAX {
-                    few.push((ways, *token));
-                }
-                ways == u32::MAX
-            });
-            Arc::new(ByWays { plenty: self.vocabulary.set(&tokens), few: few.into() })
-        })
-    }
-
-    /// How many words there are at least after a token that goes on inside `text`.
-    fn ways_after(&self, text: Text, token: u32, program: &Program) -> u32 {
-        let bytes = self.vocabulary.trie.token_bytes(TokenId(token));
+        let vocabulary = &*self.vocabulary;
         match text {
-            Text::String(language, cursor) => {
-                let code = &program.languages[language as usize];
-                // Far from its longest, any text has plenty.
-                if let (Some(max), Some(chars)) = (code.max_chars(), self.vocabulary.slices.chars(token))
-                    && program.is_any_text(language, cursor)
-                    && max - cursor.chars > chars
-                {
-                    return u32::MAX;
-                }
-                let end = Form::String.read(code, cursor, Escape::None, bytes);
-                // Inside an escape sequence it is not clear which character comes.
-                end.filter(|end| end.1 == Escape::None).map_or(0, |end| program.ways(language, end.0))
-            }
-            Text::Key(object, state) => {
+            Text::String(language, cursor) => vocabulary.string_by_ways(program.words(language), cursor),
+            Text::Key(object, state) => self.keys_by_ways.get((object, state), || {
+                let mut sets = Vec::new();
+                self.inside(text, program, &mut sets);
                 let shape = &program.objects[object as usize];
-                let end = shape
-                    .classifier
-                    .as_ref()
-                    .and_then(|classifier| Form::String.read(classifier, State(state), Escape::None, bytes));
-                end.filter(|end| end.1 == Escape::None).map_or(0, |end| shape.keys_left(end.0.0))
-            }
+                vocabulary.divided(&sets, |token| {
+                    let bytes = vocabulary.trie.token_bytes(TokenId(token));
+                    let end = shape.classifier.as_ref().and_then(|classifier| {
+                        Form::String.read(classifier, State(state), Escape::None, bytes)
+                    });
+                    end.filter(|end| end.1 == Escape::None).map_or(0, |end| shape.keys_left(end.0.0))
+                })
+            }),
         }
-    }
-
-    /// As [`inside`](Self::inside), for a word that stands as it is.
-    pub(super) fn inside_word(&self, word: u32, cursor: Cursor, program: &Program, sets: &mut Vec<TokenSet>) {
-        self.words(Form::Word, word, cursor, program, sets);
-    }
-
-    fn words(&self, form: Form, index: u32, cursor: Cursor, program: &Program, sets: &mut Vec<TokenSet>) {
-        let language = &program.languages[index as usize];
-        let slices = &self.vocabulary.slices;
-        // How many characters there is still room for.
-        let room = match language.max_chars() {
-            Some(max) => max - cursor.chars,
-            None => u32::MAX,
-        };
-        if program.is_any_text(index, cursor) || program.is_endless(index, cursor) {
-            match form {
-                Form::String => return sets.push(slices.string_up_to(room)),
-                Form::Word if room == u32::MAX => return sets.push(slices.word()),
-                Form::Word => {}
-            }
-        }
-        let state = cursor.state;
-        let all = Key::Word(form, index, state, u32::MAX);
-        let make = |trie: &TokenTrie| inside(language, State(state), form, trie);
-        // So many characters are in the longest token, and so many more may be needed after it.
-        let reach = program.farthest(index) + slices.longest();
-        if room > reach {
-            return self.made(all, sets, make);
-        }
-        self.made(Key::Word(form, index, state, room), sets, |trie| {
-            let mut tokens = Vec::new();
-            let (class, others) = self.kept(all, make);
-            if let Some(class) = class {
-                self.vocabulary.class(class).add_tokens(&mut tokens);
-            }
-            others.add_tokens(&mut tokens);
-            let sure = room.saturating_sub(program.farthest(index));
-            tokens.retain(|token| {
-                // The number of characters decides for nearly all of them.
-                match slices.chars(*token).filter(|_| form == Form::String) {
-                    Some(chars) if chars <= sure => true,
-                    Some(chars) if chars > room => false,
-                    _ => {
-                        let bytes = trie.token_bytes(TokenId(*token));
-                        form.read(language, cursor, Escape::None, bytes).is_some()
-                    }
-                }
-            });
-            Inside { class: None, tokens }
-        });
-    }
-
-    fn made(&self, key: Key, sets: &mut Vec<TokenSet>, make: impl FnOnce(&TokenTrie) -> Inside) {
-        let (class, tokens) = self.kept(key, make);
-        sets.extend(class.map(|class| self.vocabulary.class(class)));
-        sets.push(tokens);
-    }
-
-    fn kept(&self, key: Key, make: impl FnOnce(&TokenTrie) -> Inside) -> (Option<Class>, TokenSet) {
-        self.inside.get(key, || {
-            let made = make(&self.vocabulary.trie);
-            (made.class, self.vocabulary.set(&made.tokens))
-        })
     }
 }

@@ -7,7 +7,7 @@ use crate::grammar::mask::{Allowed, TokenSet};
 use crate::grammar::number::{NumberSet, NumberState};
 use crate::grammar::program::Program;
 use crate::grammar::shared::Shared;
-use crate::grammar::string::{Cursor, Escape, Place};
+use crate::grammar::string::{Cursor, Escape, Form, Place};
 use crate::grammar::trie::{Node, ROOT, TokenTrie, Trie};
 use crate::token::TokenId;
 
@@ -48,8 +48,8 @@ impl Walk<'_> {
         let mut places: Vec<Text> = Vec::new();
         for thread in threads {
             if let Top::Word { language, cursor } = thread.top {
-                self.shared.inside_word(language, cursor, program, &mut sets);
-                if program.is_free(language, cursor) {
+                self.shared.vocabulary.inside(Form::Word, program.words(language), cursor, &mut sets);
+                if program.words(language).is_free(cursor) {
                     // Any text may come, so nothing that the other readings want is missing.
                     return Allowed { sets, tokens: self.found };
                 }
@@ -119,12 +119,12 @@ impl Walk<'_> {
     fn inside(&self, thread: Thread) -> Option<(Text, bool)> {
         match thread.top {
             Top::String { language, cursor, escape: Escape::None } => {
-                let free = cursor.hash == 0 && self.machine.program.is_free(language, cursor);
+                let free = cursor.hash == 0 && self.machine.program.words(language).is_free(cursor);
                 Some((Text::String(language, Cursor { hash: 0, ..cursor }), free))
             }
             Top::Key { key, escape: Escape::None } => {
                 let (object, open) = self.machine.class_key(thread.frame, key)?;
-                let any = &self.machine.program.languages[Program::ANY_TEXT as usize];
+                let any = &self.machine.program.words(Program::ANY_TEXT).language;
                 Some(if open {
                     (Text::String(Program::ANY_TEXT, Cursor::start(any, false)), false)
                 } else {
@@ -141,11 +141,12 @@ impl Walk<'_> {
         let used = self.machine.used_items(thread.frame);
         match text {
             Text::String(language, _) => {
-                (used > 0 && self.machine.program.has_few_words(language)).then_some(used)
+                (used > 0 && self.machine.program.words(language).has_few()).then_some(used)
             }
             Text::Key(object, _) => {
                 let keys = self.machine.keys(thread.frame)?;
-                let used = used.saturating_add(Machine::used_keys(&keys));
+                let (low, high, _) = Machine::beginning(thread, &keys);
+                let used = used.saturating_add(Machine::used_keys(&keys, low, high));
                 (used > 0 && self.machine.program.objects[object as usize].has_few_keys()).then_some(used)
             }
         }
@@ -267,7 +268,7 @@ impl Walk<'_> {
         }
         let firsts = bytes.ascii();
         if !bytes.is_empty() {
-            let language = &self.machine.program.languages[language as usize];
+            let language = &self.machine.program.words(language).language;
             let tokens = &self.trie.tokens;
             let mut path: Vec<(Node, Cursor)> = vec![(tokens.end(ROOT), cursor)];
             let mut node = ROOT + 1;
@@ -360,7 +361,9 @@ impl Walk<'_> {
     fn is_plain(&self, trie: &Trie, node: Node, range: Range) -> bool {
         trie.is_plain_below(node)
             && self.pool[range.0..range.1].iter().any(|thread| match self.inside(*thread) {
-                Some((Text::String(language, cursor), _)) => self.machine.program.is_free(language, cursor),
+                Some((Text::String(language, cursor), _)) => {
+                    self.machine.program.words(language).is_free(cursor)
+                }
                 _ => false,
             })
     }

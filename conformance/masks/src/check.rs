@@ -147,7 +147,7 @@ impl Check<'_> {
         let compiled = self.masks.compile(schema);
         let took = begun.elapsed().as_millis();
         if took > SLOW_MS {
-            self.totals.finding("slow compilation", || format!("{took} ms: {} {schema}", self.job.id));
+            self.totals.count("compilations that took more than 250 ms");
         }
         let compiled = match compiled {
             Ok(compiled) => compiled,

@@ -42,7 +42,7 @@ pub(crate) fn mask(args: &MaskArgs) -> Result<(), Failure> {
     };
     let (compiled, left_out) = compiled.map_err(|error| Failure::new(error.to_string()))?;
     for left in &left_out {
-        writeln!(io::stderr(), "warning: {left}")?;
+        writeln!(io::stderr(), "deepseek-codec: {left}")?;
     }
     let mut matcher = compiled.matcher();
     let ids = spelled_ids(&tokenizer, &args.prefix);

@@ -108,6 +108,13 @@ impl NumberSet {
         Self::at_most(high.below())
     }
 
+    /// Whether there are as many members as one likes, as far as a look tells.
+    pub(crate) fn is_plenty(&self) -> bool {
+        (self.low == Decimal::MAX.negated() || self.high == Decimal::MAX)
+            && self.multiple_of.is_none_or(|step| step == Decimal::ONE)
+            && self.not_multiple_of.is_empty()
+    }
+
     /// Only `number`.
     #[must_use]
     pub fn one(number: Decimal) -> Self {
