@@ -45,6 +45,7 @@
 //! | [`constraint`] | what an answer must look like |
 //! | [`protocol`] | the three request formats, and what is accepted |
 //! | [`inspect`] | what became of a request: its parts, and where two prompts part |
+//! | `engine` | what generates ids, and what drives it (feature `engine`) |
 //!
 //! A module uses only those before it.
 //!
@@ -87,6 +88,7 @@
 //! | `vocab` | yes | the DeepSeek vocabulary inside the crate |
 //! | `parallel` | no | encoding, and masks of several sequences, with several threads |
 //! | `validate` | no | checking of what was generated without a mask, by crate `jsonschema` |
+//! | `engine` | no | what drives an engine: sessions, masks for logits, a sampler |
 //! | `hf` | no | other vocabularies, through Hugging Face `tokenizers` |
 //! | `cli` | no | the program `deepseek-codec` |
 //!
@@ -94,6 +96,8 @@
 
 pub mod constraint;
 pub mod conversation;
+#[cfg(feature = "engine")]
+pub mod engine;
 pub mod grammar;
 pub mod inspect;
 pub mod json;

@@ -18,6 +18,7 @@ const ORDER: &[&[&str]] = &[
     &["constraint"],
     &["protocol"],
     &["inspect"],
+    &["engine"],
 ];
 
 /// Words that name a model version.

@@ -48,6 +48,14 @@ impl<'s> From<&'s mut String> for EventSink<'s> {
 }
 
 impl EventSink<'_> {
+    /// The same place, for a while.
+    pub fn reborrow(&mut self) -> EventSink<'_> {
+        match self {
+            Self::Chunks(chunks) => EventSink::Chunks(chunks),
+            Self::Sse(text) => EventSink::Sse(text),
+        }
+    }
+
     /// Sends an event whose data `write` appends, about `length` bytes.
     pub(super) fn send(
         &mut self,

@@ -1,0 +1,164 @@
+//! What generates ids, and what drives it (feature `engine`).
+//!
+//! An [`Engine`] makes the next token of a sequence; it knows nothing of requests. A [`Session`] is one request on its
+//! way: the prompt's ids, the mask of the next token, the events of what was generated. [`run`] lets the one drive the
+//! other; an engine that batches drives its sessions itself:
+//!
+//! ```text
+//! prepare(&mut sessions)                      masks, while the device still computes the last step
+//! for each session: session.mask()            what may come next, for the sampler
+//! for each session: session.push(step, out)   the token that was chosen; events go out
+//! ```
+//!
+//! Nothing here reads a clock, starts a thread (but for [`prepare`] with the feature `parallel`) or waits.
+
+mod sampler;
+mod session;
+#[cfg(all(test, feature = "vocab"))]
+mod tests;
+
+pub use sampler::{LogitMask, Sampler};
+pub use session::{Session, SessionError, SessionOptions, prepare};
+
+use std::fmt;
+use std::ops::ControlFlow;
+
+use crate::protocol::{Chunk, Sampling, TokenLogprob};
+use crate::token::TokenId;
+
+/// Something that generates tokens.
+///
+/// Implementations choose the token themselves: those that have logits by a [`Sampler`], others by whatever their
+/// runtime offers.
+pub trait Engine {
+    /// A sequence that is being generated: what the engine keeps for it.
+    type Sequence;
+    /// What can go wrong.
+    type Error: std::error::Error;
+
+    /// Begins a sequence that goes on from `prompt`.
+    ///
+    /// # Errors
+    ///
+    /// If the engine cannot take the sequence.
+    fn start(&mut self, prompt: &[TokenId], sampling: &Sampling) -> Result<Self::Sequence, Self::Error>;
+
+    /// Generates the next token: one that `mask` allows, where there is a mask.
+    ///
+    /// # Errors
+    ///
+    /// If the engine fails; the sequence is then of no use.
+    fn step(
+        &mut self,
+        sequence: &mut Self::Sequence,
+        mask: Option<LogitMask<'_>>,
+    ) -> Result<Step, Self::Error>;
+
+    /// A second sequence that goes on from the same tokens, for drafts and for several answers.
+    ///
+    /// # Errors
+    ///
+    /// If there is no room for it.
+    fn fork(&mut self, sequence: &Self::Sequence) -> Result<Self::Sequence, Self::Error>;
+
+    /// Forgets all generated tokens but the first `generated`.
+    ///
+    /// # Errors
+    ///
+    /// If the engine cannot go back that far.
+    fn truncate(&mut self, sequence: &mut Self::Sequence, generated: usize) -> Result<(), Self::Error>;
+
+    /// Ends a sequence, complete or not, and frees what it holds.
+    fn stop(&mut self, sequence: Self::Sequence);
+}
+
+/// A generated token.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// The token.
+    pub id: TokenId,
+    /// Its log probability, if the request asks for it.
+    pub logprob: Option<TokenLogprob>,
+}
+
+impl From<TokenId> for Step {
+    fn from(id: TokenId) -> Self {
+        Self { id, logprob: None }
+    }
+}
+
+/// Why [`run`] did not come to the end of an answer.
+#[derive(Debug, PartialEq)]
+pub enum RunError<E> {
+    /// The engine failed. The client was told so, in the API's own form.
+    Engine(E),
+    /// The engine chose a token that the mask forbids. The client was told that the engine failed.
+    Rejected(TokenId),
+    /// The receiver of the events wants no more.
+    Cancelled,
+}
+
+impl<E: fmt::Display> fmt::Display for RunError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Engine(error) => error.fmt(f),
+            Self::Rejected(id) => write!(f, "the engine chose token {id}, which the mask forbids"),
+            Self::Cancelled => f.write_str("nobody receives the events any more"),
+        }
+    }
+}
+
+impl<E: std::error::Error> std::error::Error for RunError<E> {}
+
+/// Generates the answer of `session` with `engine`, one token after the other. Each event goes to `send`, which can
+/// break off. The sequence is stopped in any case.
+///
+/// # Errors
+///
+/// [`RunError`]: the session is over then, and its response says so.
+pub fn run<E: Engine>(
+    engine: &mut E,
+    session: &mut Session,
+    mut send: impl FnMut(Chunk) -> ControlFlow<()>,
+) -> Result<(), RunError<E::Error>> {
+    let mut chunks = Vec::new();
+    let mut sequence = match engine.start(session.prompt(), session.sampling()) {
+        Ok(sequence) => sequence,
+        Err(error) => {
+            session.fail(&error.to_string(), &mut chunks);
+            // The error is returned; whether it could be sent does not matter.
+            let _ = pass_on(&mut chunks, &mut send);
+            return Err(RunError::Engine(error));
+        }
+    };
+    session.start(&mut chunks);
+    let result = loop {
+        if pass_on(&mut chunks, &mut send).is_break() {
+            break Err(RunError::Cancelled);
+        }
+        if session.is_over() {
+            break Ok(());
+        }
+        match engine.step(&mut sequence, session.mask()) {
+            Ok(step) => {
+                if session.push(&step, &mut chunks).is_err() {
+                    let error: RunError<E::Error> = RunError::Rejected(step.id);
+                    session.fail(&error.to_string(), &mut chunks);
+                    let _ = pass_on(&mut chunks, &mut send);
+                    break Err(error);
+                }
+            }
+            Err(error) => {
+                session.fail(&error.to_string(), &mut chunks);
+                let _ = pass_on(&mut chunks, &mut send);
+                break Err(RunError::Engine(error));
+            }
+        }
+    };
+    engine.stop(sequence);
+    result
+}
+
+fn pass_on(chunks: &mut Vec<Chunk>, send: &mut impl FnMut(Chunk) -> ControlFlow<()>) -> ControlFlow<()> {
+    chunks.drain(..).try_for_each(send)
+}

@@ -1,0 +1,184 @@
+//! From logits to a token, as a request wants it.
+
+use crate::engine::Step;
+use crate::grammar::is_allowed;
+use crate::protocol::{Sampling, TokenLogprob};
+use crate::token::TokenId;
+
+/// Which tokens may come next: bit `id % 32` of word `id / 32`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogitMask<'m>(pub &'m [u32]);
+
+impl LogitMask<'_> {
+    /// Whether a token may come.
+    #[must_use]
+    pub fn allows(self, id: TokenId) -> bool {
+        is_allowed(self.0, id)
+    }
+
+    /// Sets the logits of all other tokens to minus infinity. Logits beyond the mask count as forbidden.
+    pub fn apply(self, logits: &mut [f32]) {
+        for (word, logits) in self.0.iter().zip(logits.chunks_mut(32)) {
+            match *word {
+                u32::MAX => {}
+                0 => logits.fill(f32::NEG_INFINITY),
+                word => {
+                    for (bit, logit) in logits.iter_mut().enumerate() {
+                        if word >> bit & 1 == 0 {
+                            *logit = f32::NEG_INFINITY;
+                        }
+                    }
+                }
+            }
+        }
+        if let Some(beyond) = logits.get_mut(self.0.len() * 32..) {
+            beyond.fill(f32::NEG_INFINITY);
+        }
+    }
+}
+
+/// Chooses tokens for one sequence, by the request's temperature, `top_p` and seed.
+///
+/// At temperature 0 it takes the most likely token, the first of several. Else it draws from the probabilities at that
+/// temperature, among the most likely tokens that together have `top_p`. The same seed and logits give the same tokens.
+/// Time is linear in the vocabulary, but for what of it must be sorted: of peaked distributions some hundred tokens.
+#[derive(Debug, Clone)]
+pub struct Sampler {
+    temperature: f32,
+    top_p: f32,
+    /// How many alternatives are reported, if log probabilities are.
+    report: Option<usize>,
+    state: u64,
+    candidates: Vec<(f32, u32)>,
+}
+
+/// Below this a temperature counts as 0.
+const COLDEST: f32 = 1e-5;
+
+impl Sampler {
+    /// A sampler for a request. `seed` counts if the request has none.
+    #[must_use]
+    pub fn new(sampling: &Sampling, seed: u64) -> Self {
+        Self {
+            temperature: sampling.temperature,
+            top_p: sampling.top_p,
+            report: sampling.logprobs.then(|| sampling.top_logprobs.unwrap_or(0).into()),
+            state: sampling.seed.unwrap_or(seed),
+            candidates: Vec::new(),
+        }
+    }
+
+    /// Chooses a token by `logits`, which are indexed by id. Log probabilities are those of the logits as they are:
+    /// before the mask, the temperature and `top_p`.
+    ///
+    /// Returns nothing if no token is possible: the mask allows none, or their logits are minus infinity or no numbers.
+    pub fn sample(&mut self, logits: &[f32], mask: Option<LogitMask<'_>>) -> Option<Step> {
+        self.candidates.clear();
+        let is_possible = |logit: f32| logit > f32::NEG_INFINITY;
+        match mask {
+            None => self
+                .candidates
+                .extend(logits.iter().copied().zip(0..).filter(|(logit, _)| is_possible(*logit))),
+            Some(mask) => {
+                for (word, mut bits) in (0..).zip(mask.0.iter().copied()) {
+                    while bits != 0 {
+                        let id = word * 32 + bits.trailing_zeros();
+                        bits &= bits - 1;
+                        let logit = logits.get(id as usize).copied().unwrap_or(f32::NEG_INFINITY);
+                        if is_possible(logit) {
+                            self.candidates.push((logit, id));
+                        }
+                    }
+                }
+            }
+        }
+        // Of equal ones the first.
+        let best = *self.candidates.iter().reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+        let id =
+            if self.temperature < COLDEST || best.0 == f32::INFINITY { best.1 } else { self.draw(best.0) };
+        let logprob = self.report.map(|top| report(logits, id, top));
+        Some(Step { id: TokenId(id), logprob })
+    }
+
+    /// Draws one of the candidates; `best` is the greatest logit.
+    fn draw(&mut self, best: f32) -> u32 {
+        for (weight, _) in &mut self.candidates {
+            *weight = ((*weight - best) / self.temperature).exp();
+        }
+        let total = sum(&self.candidates);
+        let mut kept = self.candidates.len();
+        if self.top_p < 1.0 {
+            kept = self.nucleus(f64::from(self.top_p) * total);
+        }
+        let drawn = self.unit();
+        let candidates = &self.candidates[..kept];
+        let mut left = drawn * sum(candidates);
+        for (weight, id) in candidates {
+            left -= f64::from(*weight);
+            if left < 0.0 {
+                return *id;
+            }
+        }
+        // Rounding may leave a rest.
+        candidates.last().map_or(0, |candidate| candidate.1)
+    }
+
+    /// Puts the heaviest candidates first, and returns how many of them together weigh `wanted`.
+    fn nucleus(&mut self, wanted: f64) -> usize {
+        let heaviest_first = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        let all = self.candidates.len();
+        let mut front = 64.min(all);
+        loop {
+            if front < all {
+                self.candidates.select_nth_unstable_by(front, heaviest_first);
+            }
+            if front == all || sum(&self.candidates[..front]) >= wanted {
+                break;
+            }
+            front = (front * 8).min(all);
+        }
+        self.candidates[..front].sort_unstable_by(heaviest_first);
+        let mut weight = 0.0;
+        let kept = self.candidates[..front].iter().position(|candidate| {
+            weight += f64::from(candidate.0);
+            weight >= wanted
+        });
+        kept.map_or(front, |at| at + 1)
+    }
+
+    /// The next number from 0 up to 1 (SplitMix64).
+    pub(super) fn unit(&mut self) -> f64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^= mixed >> 31;
+        (mixed >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+fn sum(candidates: &[(f32, u32)]) -> f64 {
+    candidates.iter().map(|(weight, _)| f64::from(*weight)).sum()
+}
+
+/// The log probability of a token and of the `top` most likely ones.
+fn report(logits: &[f32], id: u32, top: usize) -> TokenLogprob {
+    let best = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let total: f64 =
+        logits.iter().filter(|logit| !logit.is_nan()).map(|logit| f64::from(logit - best).exp()).sum();
+    let norm = f64::from(best) + total.ln();
+    let logprob = |id: u32| (f64::from(logits[id as usize]) - norm) as f32;
+    let mut most: Vec<u32> = Vec::with_capacity(top + 1);
+    for other in (0..logits.len() as u32).filter(|other| !logits[*other as usize].is_nan()) {
+        let value = logits[other as usize];
+        let place = most.partition_point(|kept| logits[*kept as usize] >= value);
+        if place < top {
+            most.insert(place, other);
+            most.truncate(top);
+        }
+    }
+    TokenLogprob {
+        logprob: logprob(id),
+        top: most.into_iter().map(|other| (TokenId(other), logprob(other))).collect(),
+    }
+}
