@@ -1,5 +1,6 @@
 //! Differential tests of `deepseek-codec` against the official conversion.
 
+pub mod blocks;
 pub mod body;
 pub mod corpus;
 pub mod divergence;

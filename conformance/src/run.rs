@@ -1,11 +1,11 @@
 //! Runs generated requests through both sides and counts.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::convert::Infallible;
 
 use deepseek_codec::protocol::Api;
 
+use crate::blocks;
 use crate::body::Node;
 use crate::divergence::{Differing, explain_lenient, explain_strict, is_left_to_chance};
 use crate::errors::kind_of;
@@ -83,34 +83,12 @@ pub struct Sides {
 
 /// Runs the plan on `threads` threads. The result does not depend on their number.
 pub fn run(sides: &Sides, plan: Plan, threads: usize) -> Totals {
-    const BLOCK: u64 = 256;
-    let next = AtomicU64::new(0);
-    let totals = Mutex::new(Totals::default());
-    std::thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
-            scope.spawn(|| {
-                loop {
-                    let from = next.fetch_add(BLOCK, Ordering::Relaxed);
-                    if from >= plan.count {
-                        return;
-                    }
-                    let mut block = Totals::default();
-                    for offset in from..(from + BLOCK).min(plan.count) {
-                        one(sides, plan, plan.first + offset, &mut block);
-                    }
-                    totals.lock().expect("no thread panics with the lock").merge(block);
-                }
-            });
-        }
+    let cases = plan.first..plan.first + plan.count;
+    let Ok(mut totals) = blocks::gather(cases, threads, |number, totals| {
+        one(sides, plan, number, totals);
+        Ok::<(), Infallible>(())
     });
-    let mut totals = totals.into_inner().expect("no thread panics with the lock");
-    totals.findings.sort_by_key(|finding| finding.number);
-    let mut kept: BTreeMap<String, usize> = BTreeMap::new();
-    totals.findings.retain(|finding| {
-        let count = kept.entry(finding.signature.clone()).or_default();
-        *count += 1;
-        *count <= plan.keep
-    });
+    blocks::keep_first(&mut totals.findings, plan.keep, |finding| (finding.number, &finding.signature));
     for finding in &mut totals.findings {
         minimize(sides, plan, finding);
     }
@@ -283,7 +261,9 @@ impl Totals {
             self.findings.push(Finding { number, api, policy, signature, differences, body });
         }
     }
+}
 
+impl blocks::Totals for Totals {
     fn merge(&mut self, other: Self) {
         merge(&mut self.classes, other.classes);
         merge(&mut self.lenient, other.lenient);

@@ -69,10 +69,7 @@ struct Past {
 
 impl State {
     fn push(&mut self, id: TokenId, tokenizer: &Tokenizer, sink: &mut dyn FnMut(Event<'_>)) {
-        let parser = &mut self.parser;
-        self.detokenizer.push(id, |piece| {
-            parser.piece(piece, tokenizer, sink);
-        });
+        self.parser.id(id, &mut self.detokenizer, tokenizer, sink);
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::json::{needs_escape, push_escaped};
-use crate::token::Special;
-use crate::tokenizer::{Piece, Tokenizer};
+use crate::token::{Special, TokenId};
+use crate::tokenizer::{Detokenizer, Piece, Tokenizer};
 
 use super::call::Call;
 use super::json_extent::JsonExtent;
@@ -76,6 +76,41 @@ impl Parser {
                 spelling.len()
             }
         }
+    }
+
+    /// Takes an id of `tokenizer` by way of `detokenizer`, and returns how many bytes of text it adds. One that ends
+    /// the output is left out, unless the plan keeps it.
+    pub(crate) fn id(
+        &mut self,
+        id: TokenId,
+        detokenizer: &mut Detokenizer,
+        tokenizer: &Tokenizer,
+        sink: &mut dyn FnMut(Event<'_>),
+    ) -> u64 {
+        let ends = self.is_stop(id);
+        let mut length = 0;
+        let mut take = |parser: &mut Self, piece: Piece<'_>| {
+            length += parser.piece(piece, tokenizer, &mut *sink) as u64;
+        };
+        if !ends || self.machine.plan.keep_stop {
+            detokenizer.push(id, |piece| take(self, piece));
+        }
+        if ends {
+            detokenizer.finish(|piece| take(self, piece));
+            self.special(Special::Eos, sink);
+        }
+        length
+    }
+
+    /// Whether this id ends the output by the plan.
+    #[inline]
+    pub(crate) fn is_stop(&self, id: TokenId) -> bool {
+        self.machine.plan.stop_ids.contains(&id)
+    }
+
+    /// Whether what ends the output stays in it.
+    pub(crate) fn keeps_stop(&self) -> bool {
+        self.machine.plan.keep_stop
     }
 
     /// Takes the spelling of a special token that has no role here: it is left out.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::conversation::{Conversation, Message, ParallelToolCalls, ResponseFormat, Tool, ToolChoice};
 use crate::json::{Json, Number};
+use crate::token::TokenId;
 
 /// What an output may contain, as it follows from the request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -19,7 +20,9 @@ pub struct Plan {
     pub json: bool,
     /// Texts that end the answer. They apply to nothing but the answer's text.
     pub stops: Vec<String>,
-    /// Whether a stop sequence stays in the answer.
+    /// Ids that end the output wherever they come, as the end of the model's turn does.
+    pub stop_ids: Vec<TokenId>,
+    /// Whether a stop sequence stays in the answer, and the text of an id that ends the output.
     pub keep_stop: bool,
     /// Whether the output ends after the first call.
     pub single_call: bool,
@@ -52,6 +55,7 @@ impl Plan {
             types: conversation.tools.iter().filter_map(types_of).collect(),
             json: conversation.response_format == ResponseFormat::JsonObject,
             stops: stops.to_vec(),
+            stop_ids: Vec::new(),
             keep_stop: false,
             single_call: conversation.parallel_tool_calls == ParallelToolCalls::Forbidden,
         }

@@ -97,12 +97,7 @@ impl RequestError {
         if self.0.kind == ErrorKind::TooLarge { 413 } else { 400 }
     }
 
-    /// The body of the HTTP response.
-    ///
-    /// | dialect | Chat, Responses | Messages |
-    /// | --- | --- | --- |
-    /// | `Deepseek` | `{"error": {"message", "type", "param": null, "code"}}` | the same |
-    /// | `Vendor` | the same, with `param` the place and `code` the kind | `{"type": "error", "error": {"type", "message"}}` |
+    /// The body of the HTTP response: `{"error": {"message", "type", "param", "code"}}`, but for what [`Dialect`] says.
     #[must_use]
     pub fn body(&self, api: Api, dialect: Dialect) -> Json {
         const TYPE: &str = "invalid_request_error";

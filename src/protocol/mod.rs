@@ -155,7 +155,29 @@ pub enum Policy {
     Lenient,
 }
 
-/// Whose habits responses and error bodies follow.
+/// Whose habits responses and error bodies follow. All differences:
+///
+/// | API | what | `Deepseek` | `Vendor` |
+/// | --- | --- | --- | --- |
+/// | Chat | usage of a stream | in the last chunk, beside its choice | only if asked for: in a chunk of its own, with empty `choices` |
+/// | Chat | cache fields of usage | `prompt_cache_hit_tokens`, `prompt_cache_miss_tokens` too | only `cached_tokens` |
+/// | Chat | first delta | `content` or `reasoning_content` empty, the other null | `content` empty |
+/// | Chat | delta of reasoning, and of an answer that follows thinking | the other one of `content` and `reasoning_content` null | only what there is |
+/// | Chat | last delta | `content` empty | empty |
+/// | Chat | `refusal` | absent | null |
+/// | Chat | log probabilities of reasoning alone | without `content` | `content` null |
+/// | Chat | calls of a complete message | with `index` | without |
+/// | Chat | `system_fingerprint` | null if there is none | absent if there is none |
+/// | Responses | `usage` before the end | null | absent |
+/// | Responses | `input_tokens_details` | `cached_tokens` | `cache_write_tokens` too: 0 |
+/// | Responses | `completed_at` | of every response that ended | only of a completed one, as its description says |
+/// | Responses | `metadata` | empty | the request's |
+/// | Responses | settings of tools and of the answer's form that the request lacks | null | absent where null is not allowed |
+/// | Responses | `response.function_call_arguments.done` | without the function's name | with it |
+/// | Messages | `service_tier` in the usage of `message_delta` | `standard` | absent |
+/// | Messages | tokens of reasoning | not told | `output_tokens_details.thinking_tokens` in usage, when they are known |
+/// | Chat, Responses | body of a refusal | `param` null, `code` the type | `param` the place, `code` the kind |
+/// | Messages | body of a refusal | OpenAI's form | `{"type": "error", "error": {"type", "message"}}` |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dialect {
     /// What the official DeepSeek API sends.

@@ -34,6 +34,11 @@ pub struct StreamOptions {
     pub index: u32,
     /// What the engine is, for Chat Completions.
     pub system_fingerprint: Option<String>,
+    /// Ids that end the output wherever they come, as the end of the model's turn does. They count as generated only
+    /// if they are kept.
+    pub stop_ids: Vec<TokenId>,
+    /// Whether a stop sequence stays in the answer, and the text of an id that ends the output. In APIs it does not.
+    pub keep_stop: bool,
 }
 
 impl StreamOptions {
@@ -49,6 +54,8 @@ impl StreamOptions {
             cached_tokens: 0,
             index: 0,
             system_fingerprint: None,
+            stop_ids: Vec::new(),
+            keep_stop: false,
         }
     }
 }
@@ -144,7 +151,11 @@ impl Lowered {
     /// The stream that answers this request. `tokenizer` is the one that made the prompt's ids.
     #[must_use]
     pub fn stream(&self, tokenizer: &Tokenizer, options: StreamOptions) -> Stream {
-        let plan = Plan::of(&self.conversation, &self.stops);
+        let plan = Plan {
+            stop_ids: options.stop_ids.clone(),
+            keep_stop: options.keep_stop,
+            ..Plan::of(&self.conversation, &self.stops)
+        };
         let usage =
             Usage { prompt: options.prompt_tokens, cached: options.cached_tokens, ..Usage::default() };
         let writer = match self.api {
@@ -205,8 +216,9 @@ impl Stream {
         }
         let is_text = self.tokenizer.token_bytes(id).is_some();
         let role = if is_text { None } else { self.tokenizer.special_role(id) };
-        self.usage.completion += u64::from(role != Some(Special::Eos));
-        if self.parser.is_reasoning() && !matches!(role, Some(Special::Eos | Special::ThinkEnd)) {
+        let ends = role == Some(Special::Eos) || (self.parser.is_stop(id) && !self.parser.keeps_stop());
+        self.usage.completion += u64::from(!ends);
+        if self.parser.is_reasoning() && !ends && role != Some(Special::ThinkEnd) {
             *self.usage.reasoning.get_or_insert(0) += 1;
         }
         if let Some(logprob) = logprob {
@@ -217,11 +229,8 @@ impl Stream {
             self.logprobs.waiting.push_back((from, from + bytes.max(1), entry));
         }
         let Self { parser, tokenizer, detokenizer, writer, logprobs, warnings, .. } = self;
-        let mut length = 0;
-        detokenizer.push(id, |piece| {
-            let mut sink = |event: Event<'_>| pass(&event, writer, logprobs, warnings, out);
-            length += parser.piece(piece, tokenizer, &mut sink) as u64;
-        });
+        let mut sink = |event: Event<'_>| pass(&event, writer, logprobs, warnings, out);
+        let length = parser.id(id, detokenizer, tokenizer, &mut sink);
         self.logprobs.at += length;
     }
 
@@ -233,7 +242,7 @@ impl Stream {
         if self.warnings.checks.is_some() {
             return false;
         }
-        if !self.logprobs.waiting.is_empty() {
+        if !self.logprobs.waiting.is_empty() || self.parser.is_stop(id) {
             return false;
         }
         let Some(text) = self.detokenizer.whole(id) else { return false };

@@ -339,6 +339,20 @@ fn entries(response: &Value) -> Vec<Value> {
     [list("reasoning_content"), list("content")].concat()
 }
 
+fn without_logprobs(mut json: Value) -> Value {
+    match &mut json {
+        Value::Array(elements) => {
+            elements.iter_mut().for_each(|element| *element = without_logprobs(element.take()));
+        }
+        Value::Object(members) => {
+            members.remove("logprobs");
+            members.values_mut().for_each(|member| *member = without_logprobs(member.take()));
+        }
+        _ => {}
+    }
+    json
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -368,17 +382,28 @@ proptest! {
                 text.chars().for_each(|c| stream.push_text(&c.to_string(), 1, &mut chunks));
             }
             stream.finish(finish, &mut chunks);
-            if !as_ids {
-                let mut bytes = Vec::new();
-                chunks.iter().for_each(|chunk| chunk.write_sse(&mut bytes));
-                let mut sse = String::new();
-                let mut stream = lowered.stream(&tokenizer, options(dialect));
-                text.chars().for_each(|c| stream.push_text(&c.to_string(), 1, &mut sse));
-                stream.finish(finish, &mut sse);
-                prop_assert_eq!(sse.as_bytes(), bytes);
-            }
+            prop_assert_eq!(gather(api, dialect, &chunks), response(&stream), "{} {:?}", api.as_str(), text);
             let response = response(&stream);
-            prop_assert_eq!(gather(api, dialect, &chunks), response.clone(), "{} {:?}", api.as_str(), text);
+            // Once more, as bytes. Ids without log probabilities take a shorter way.
+            let mut plain = lowered.stream(&tokenizer, options(dialect));
+            if as_ids {
+                chunks.clear();
+                ids.iter().for_each(|id| plain.push_id(*id, None, &mut chunks));
+                plain.finish(finish, &mut chunks);
+                let gathered = gather(api, dialect, &chunks);
+                prop_assert_eq!(&gathered, &self::response(&plain), "{} {:?}", api.as_str(), text);
+                prop_assert_eq!(without_logprobs(gathered), without_logprobs(response.clone()));
+                plain = lowered.stream(&tokenizer, options(dialect));
+            }
+            let (mut sse, mut bytes) = (String::new(), Vec::new());
+            if as_ids {
+                ids.iter().for_each(|id| plain.push_id(*id, None, &mut sse));
+            } else {
+                text.chars().for_each(|c| plain.push_text(&c.to_string(), 1, &mut sse));
+            }
+            plain.finish(finish, &mut sse);
+            chunks.iter().for_each(|chunk| chunk.write_sse(&mut bytes));
+            prop_assert_eq!(sse.as_bytes(), bytes);
             let usage = stream.usage();
             prop_assert!(usage.reasoning.unwrap_or(0) <= usage.completion || !as_ids);
             if api == Api::Chat && as_ids {
@@ -423,6 +448,35 @@ fn log_probabilities() {
     assert_eq!(usage["completion_tokens_details"]["reasoning_tokens"], reasoning.len());
     assert_eq!(usage["prompt_cache_hit_tokens"], 8);
     assert_eq!(usage["prompt_cache_miss_tokens"], 12);
+}
+
+/// An id that the engine ends at ends the output wherever it stands, and is part of it only if it is to be kept.
+#[test]
+fn stop_ids() {
+    let lowered = lowered(Api::Chat, &Asked { thinking: true, tools: true, ..Asked::default() });
+    let tokenizer = lowered.profile.tokenizer();
+    let stop_id = tokenizer.encode_text("?")[0];
+    let call = "a</think><｜DSML｜tool_calls><｜DSML｜invoke name=\"f\"><｜DSML｜parameter name=\"p\" string=\"true\">";
+    let message = |content: &str, reasoning: &str| json!([content, reasoning]);
+    for (output, keep_stop, expected, finish) in [
+        ("Why?no", false, message("", "Why"), "stop"),
+        ("Why?no", true, message("", "Why?"), "stop"),
+        ("a</think>b\n\n?c", false, message("b\n\n", "a"), "stop"),
+        ("a</think>b\n\n?c", true, message("b\n\n?", "a"), "stop"),
+        (&format!("{call}x?"), false, message("", "a"), "length"),
+    ] {
+        let options = StreamOptions { stop_ids: vec![stop_id], keep_stop, ..options(Dialect::Deepseek) };
+        let mut stream = lowered.stream(&tokenizer, options);
+        let ids = ids(output, &tokenizer);
+        let ends_at = ids.iter().position(|id| *id == stop_id).unwrap();
+        ids.iter().for_each(|id| stream.push_id(*id, None, &mut Vec::new()));
+        assert!(stream.has_ended());
+        stream.finish(Finish::Stop, &mut Vec::new());
+        let choice = &response(&stream)["choices"][0];
+        let message = json!([choice["message"]["content"], choice["message"]["reasoning_content"]]);
+        assert_eq!((message, &choice["finish_reason"]), (expected, &finish.into()), "{output}");
+        assert_eq!(stream.usage().completion, (ends_at + usize::from(keep_stop)) as u64, "{output}");
+    }
 }
 
 /// Reasoning that ends with a held line end is not counted again when that is released.

@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 
 use deepseek_codec::output::{Finish, OutputWarningKind as Kind};
+use deepseek_codec::token::Special;
 use serde::Deserialize;
 
 use super::events::{Difference, Run};
 use super::generate::{Case, Fault};
 use super::repair::{
-    REPAIRS, is_shown_there, mend, rename, with_cut_arguments, with_plain_names, with_whole_last_call,
+    REPAIRS, is_shown_there, mend, rename, stops, with_cut_arguments, with_plain_names, with_whole_last_call,
 };
 use super::{Arrival, Input, Unit, reference, subject};
 
@@ -74,7 +75,7 @@ pub fn ids() -> BTreeSet<&'static str> {
     let repairs = REPAIRS.iter().map(|(id, _)| *id);
     faults
         .chain(repairs)
-        .chain(Fault::ALL.map(Fault::id))
+        .chain(Fault::ids())
         .chain([STOP_USAGE, REASONING_USAGE, ARGUMENT_NAME, CUT_ARGUMENTS, WHOLE_CALL, NULL_SETTINGS])
         .collect()
 }
@@ -125,8 +126,7 @@ fn usage_difference(place: &str, theirs: Option<u64>, ours: Option<u64>) -> Diff
 /// The reference counts the whole chunk in which a stop sequence ends; ours counts the ids up to it. Of a sequence that
 /// ends with what may begin a marker, ours knows only with the next id or chunk that it is none.
 fn counts_to_the_stop(input: &Input, theirs: &Run, ours: &Run) -> bool {
-    let stops = ["stop", "stop_sequences"].iter().filter_map(|key| input.request[key].as_array()).flatten();
-    let stops: Vec<&str> = stops.filter_map(|stop| stop.as_str()).collect();
+    let stops = stops(input);
     if ours.usage.0 < theirs.usage.0 {
         return input.arrival == Arrival::Tokens && !stops.is_empty();
     }
@@ -134,7 +134,19 @@ fn counts_to_the_stop(input: &Input, theirs: &Run, ours: &Run) -> bool {
     let spells = input.output.iter().any(|unit| matches!(unit, Unit::Special(_)));
     stops.iter().any(|stop| {
         stop.ends_with(['\n', '<', '/', '｜'])
-            || input.arrival == Arrival::Text && spells && stop.chars().count() == 1
+            || input.arrival == Arrival::Text
+                && (spells && stop.chars().count() == 1 || ends_in_spelling(&input.text(), stop))
+    })
+}
+
+/// Whether a stop sequence ends in what may be the beginning of a special token's spelling.
+fn ends_in_spelling(text: &str, stop: &str) -> bool {
+    text.match_indices(stop).any(|(at, _)| {
+        let text = &text[..at + stop.len()];
+        let begins = |spelling: &str| {
+            spelling.char_indices().skip(1).any(|(length, _)| text.ends_with(&spelling[..length]))
+        };
+        Special::ALL.iter().any(|special| begins(special.spelling()))
     })
 }
 

@@ -17,6 +17,7 @@ type Repair = (&'static str, fn(&Input, &Run) -> Option<Input>);
 pub const REPAIRS: &[Repair] = &[
     ("stray-special", without_stray_specials),
     ("text-around-json", without_blanks_around_json),
+    ("stop-in-think-end", without_think_ends_at_stops),
     ("stop-in-markup", without_idle_stops),
     ("stop-in-special", with_spelled_grounding),
     ("line-ends-behind-angle", without_line_ends_behind_angle),
@@ -68,10 +69,41 @@ fn without_stray_specials(input: &Input, ours: &Run) -> Option<Input> {
             is_stray && warning.at == at as u64
         })
     };
+    without_specials(input, is_stray)
+}
+
+/// An end of reasoning that ends none is no part of the answer here. In text, the reference finds stop sequences in its
+/// spelling, or across the end of it.
+fn without_think_ends_at_stops(input: &Input, ours: &Run) -> Option<Input> {
+    let text = input.text();
+    let length = Special::ThinkEnd.spelling().len();
+    let is_left_out = |at: usize| {
+        ours.warnings.iter().any(|warning| warning.kind == Kind::ExtraThinkEnd && warning.at == at as u64)
+    };
+    let has_stop = |at: usize| {
+        stops(input).iter().any(|stop| {
+            let starts = (at + 1).saturating_sub(stop.len())..at + length;
+            starts.into_iter().any(|start| text.as_bytes()[start..].starts_with(stop.as_bytes()))
+        })
+    };
+    if input.arrival != Arrival::Text {
+        return None;
+    }
+    without_specials(input, |at| is_left_out(at) && has_stop(at))
+}
+
+/// The stop sequences that the request asks for.
+pub fn stops(input: &Input) -> Vec<&str> {
+    let stops = ["stop", "stop_sequences"].iter().filter_map(|key| input.request[key].as_array()).flatten();
+    stops.filter_map(Value::as_str).collect()
+}
+
+/// The input without the special tokens at certain places, if there are any.
+fn without_specials(input: &Input, is_left_out: impl Fn(usize) -> bool) -> Option<Input> {
     let mut at = 0;
     let mut output = Vec::new();
     for unit in &input.output {
-        if !(matches!(unit, Unit::Special(_)) && is_stray(at)) {
+        if !(matches!(unit, Unit::Special(_)) && is_left_out(at)) {
             output.push(unit.clone());
         }
         at += unit.spelling().len();

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::events::Difference;
 use super::explain::{Verdict, judge};
 use super::generate::{Case, Class, case, joined};
 use super::{Unit, reference, subject};
+use crate::blocks;
 
 /// What to run.
 #[derive(Debug, Clone, Copy)]
@@ -42,43 +41,11 @@ struct Finding {
 
 /// Runs the plan on `threads` threads. The result does not depend on their number.
 pub fn run(plan: Plan, threads: usize) -> Result<Totals, String> {
-    const BLOCK: u64 = 256;
-    let next = AtomicU64::new(0);
-    let totals = Mutex::new(Ok(Totals::default()));
-    std::thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
-            scope.spawn(|| {
-                loop {
-                    let from = next.fetch_add(BLOCK, Ordering::Relaxed);
-                    if from >= plan.count {
-                        return;
-                    }
-                    let mut block = Ok(Totals::default());
-                    for offset in from..(from + BLOCK).min(plan.count) {
-                        if let Ok(totals) = &mut block
-                            && let Err(error) = totals.one(&case(plan.seed, plan.first + offset), plan.keep)
-                        {
-                            block = Err(format!("case {}: {error}", plan.first + offset));
-                        }
-                    }
-                    let mut totals = totals.lock().expect("no thread panics with the lock");
-                    match (&mut *totals, block) {
-                        (Ok(totals), Ok(block)) => totals.merge(block),
-                        (Ok(_), Err(error)) => *totals = Err(error),
-                        (Err(_), _) => {}
-                    }
-                }
-            });
-        }
-    });
-    let mut totals = totals.into_inner().expect("no thread panics with the lock")?;
-    totals.findings.sort_by_key(|finding| finding.number);
-    let mut kept: BTreeMap<String, usize> = BTreeMap::new();
-    totals.findings.retain(|finding| {
-        let count = kept.entry(finding.signature.clone()).or_default();
-        *count += 1;
-        *count <= plan.keep
-    });
+    let cases = plan.first..plan.first + plan.count;
+    let mut totals = blocks::gather(cases, threads, |number, totals: &mut Totals| {
+        totals.one(&case(plan.seed, number), plan.keep).map_err(|error| format!("case {number}: {error}"))
+    })?;
+    blocks::keep_first(&mut totals.findings, plan.keep, |finding| (finding.number, &finding.signature));
     totals.findings.iter_mut().for_each(|finding| finding.shrink(plan.seed));
     Ok(totals)
 }
@@ -113,21 +80,6 @@ impl Totals {
             }
         }
         Ok(())
-    }
-
-    fn merge(&mut self, other: Self) {
-        for (key, counts) in other.rows {
-            let row = self.rows.entry(key).or_default();
-            row.iter_mut().zip(counts).for_each(|(into, count)| *into += count);
-        }
-        for (id, counts) in other.divergences {
-            let row = self.divergences.entry(id).or_default();
-            row.iter_mut().zip(counts).for_each(|(into, count)| *into += count);
-        }
-        for (signature, count) in other.signatures {
-            *self.signatures.entry(signature).or_default() += count;
-        }
-        self.findings.extend(other.findings);
     }
 
     /// Streams with each outcome: equal, equal after repair, equal up to a fault, unexplained.
@@ -174,6 +126,23 @@ impl Totals {
             }
         }
         out
+    }
+}
+
+impl blocks::Totals for Totals {
+    fn merge(&mut self, other: Self) {
+        for (key, counts) in other.rows {
+            let row = self.rows.entry(key).or_default();
+            row.iter_mut().zip(counts).for_each(|(into, count)| *into += count);
+        }
+        for (id, counts) in other.divergences {
+            let row = self.divergences.entry(id).or_default();
+            row.iter_mut().zip(counts).for_each(|(into, count)| *into += count);
+        }
+        for (signature, count) in other.signatures {
+            *self.signatures.entry(signature).or_default() += count;
+        }
+        self.findings.extend(other.findings);
     }
 }
 

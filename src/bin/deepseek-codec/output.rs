@@ -55,14 +55,13 @@ pub(crate) fn run(
     };
     let usage = |key: &str| number(job.get("usage").and_then(|usage| usage.get(key)));
     let options = StreamOptions {
-        id: job.get("response_id").and_then(Json::as_str).unwrap_or("resp-1").to_owned(),
         created: number(job.get("created")),
         seed: number(job.get("seed")).wrapping_add(u64::from(index)),
         dialect,
         prompt_tokens: usage("prompt_tokens"),
         cached_tokens: usage("cached_tokens"),
         index,
-        system_fingerprint: None,
+        ..StreamOptions::new(job.get("response_id").and_then(Json::as_str).unwrap_or("resp-1"))
     };
     let finish = match job.get("finish") {
         None => Finish::Stop,

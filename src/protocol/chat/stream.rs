@@ -1,18 +1,7 @@
 //! Chunks of a Chat Completions stream, and the complete response.
 //!
-//! | | `deepseek` dialect | `vendor` dialect |
-//! | --- | --- | --- |
-//! | usage of a stream | in the last chunk, beside its choice | only if asked for: in a chunk of its own, with empty `choices` |
-//! | `usage` of other chunks | null if asked for | null if asked for |
-//! | cache fields of usage | `prompt_cache_hit_tokens`, `prompt_cache_miss_tokens` too | only `cached_tokens` |
-//! | first delta | `content` or `reasoning_content` empty, the other null | `content` empty |
-//! | last delta | `content` empty | empty |
-//! | `refusal` | absent | null |
-//! | calls of a complete message | with `index` | without |
-//!
-//! Calls of custom tools are calls of functions in both, with the text as `input` in the arguments: OpenAI's schema of
-//! chunks knows no others, and its SDKs refuse them.
-//! | `system_fingerprint` | null if there is none | absent if there is none |
+//! Calls of custom tools are calls of functions, with the text as `input` in the arguments: OpenAI's schema of chunks
+//! knows no others, and its SDKs refuse them.
 
 use crate::json::{Json, Object};
 use crate::output::{Event, Passed, Plan, Start, StopReason};

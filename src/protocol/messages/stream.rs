@@ -1,9 +1,4 @@
 //! Events of a Messages stream, and the complete response.
-//!
-//! | | `deepseek` dialect | `vendor` dialect |
-//! | --- | --- | --- |
-//! | `service_tier` in the usage of `message_delta` | `standard` | absent |
-//! | tokens of reasoning | not told | `output_tokens_details.thinking_tokens` in usage, when they are known |
 
 use crate::json::{Json, Object};
 use crate::output::{Event, Passed, StopReason};

@@ -1,13 +1,4 @@
 //! Events of a Responses stream, and the complete response.
-//!
-//! | | `deepseek` dialect | `vendor` dialect |
-//! | --- | --- | --- |
-//! | `usage` before the end | null | absent |
-//! | `input_tokens_details` | `cached_tokens` | `cache_write_tokens` too: 0 |
-//! | `completed_at` | of every response that ended | only of a completed one, as its description says |
-//! | `metadata` | empty | the request's |
-//! | settings of tools and of the answer's form that the request lacks | null | absent where null is not allowed |
-//! | `response.function_call_arguments.done` | without the function's name | with it |
 
 use std::collections::HashMap;
 

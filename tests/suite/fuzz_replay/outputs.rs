@@ -56,9 +56,10 @@ pub(crate) fn check(plan: &Plan, finish: Finish, text: &str) {
     let whole = read_spelled(plan, finish, text, [text]);
     check_parts(&whole, plan, text);
     assert_eq!(read_by_character(plan, finish, text), whole, "by character: {text:?} with {plan:?}");
-    // All places of a short text, and some of a long one.
+    // All places of a short text, and some of a long one: as many as can be read in the time of a few long ones.
     let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
-    for at in places.iter().step_by(places.len() / 48 + 1) {
+    let step = places.len() / (16 * 1024 / text.len().max(1)).clamp(4, 48) + 1;
+    for at in places.iter().skip(text.len() % step).step_by(step) {
         let halves = read_spelled(plan, finish, text, [&text[..*at], &text[*at..]]);
         assert_eq!(halves, whole, "cut at {at}: {text:?} with {plan:?}");
     }
@@ -199,6 +200,7 @@ pub(crate) fn plan(start: u8, stops: u8, rest: u8) -> (Plan, Finish) {
         types: if rest & 128 == 0 { BTreeMap::new() } else { types() },
         json: rest & 12 == 12,
         stops: chosen.iter().map(|&stop| stop.to_owned()).collect(),
+        stop_ids: Vec::new(),
         keep_stop: rest & 16 != 0,
         single_call: rest & 96 == 96,
     };

@@ -54,49 +54,34 @@ pub enum Fault {
 }
 
 impl Fault {
-    pub const ALL: [Self; 12] = [
-        Self::ArgumentName,
-        Self::CallsWithoutTools,
-        Self::DoubledClose,
-        Self::InvalidJson,
-        Self::JsonBody,
-        Self::MissingBlock,
-        Self::MissingCallClose,
-        Self::MissingClose,
-        Self::SecondBlock,
-        Self::StraySpecial,
-        Self::TextAroundJson,
-        Self::Untyped,
+    /// All of them, with the id of the divergence that each shows, and whether it is one of calls.
+    const TABLE: [(Self, &'static str, bool); 12] = [
+        (Self::ArgumentName, "argument-name", true),
+        (Self::CallsWithoutTools, "calls-without-tools", false),
+        (Self::DoubledClose, "doubled-close", true),
+        (Self::InvalidJson, "invalid-json", true),
+        (Self::JsonBody, "json-body", true),
+        (Self::MissingBlock, "missing-block", true),
+        (Self::MissingCallClose, "missing-call-close", true),
+        (Self::MissingClose, "missing-close", true),
+        (Self::SecondBlock, "second-block", true),
+        (Self::StraySpecial, "stray-special", false),
+        (Self::TextAroundJson, "text-around-json", false),
+        (Self::Untyped, "untyped-parameter", true),
     ];
 
-    const IN_CALLS: [Self; 9] = [
-        Self::ArgumentName,
-        Self::DoubledClose,
-        Self::InvalidJson,
-        Self::JsonBody,
-        Self::MissingBlock,
-        Self::MissingCallClose,
-        Self::MissingClose,
-        Self::SecondBlock,
-        Self::Untyped,
-    ];
+    /// The ids of all.
+    pub fn ids() -> impl Iterator<Item = &'static str> {
+        Self::TABLE.iter().map(|(_, id, _)| *id)
+    }
+
+    fn in_calls() -> Vec<Self> {
+        Self::TABLE.iter().filter(|(.., in_calls)| *in_calls).map(|(fault, ..)| *fault).collect()
+    }
 
     /// The id of the divergence that it shows.
     pub fn id(self) -> &'static str {
-        match self {
-            Self::ArgumentName => "argument-name",
-            Self::CallsWithoutTools => "calls-without-tools",
-            Self::DoubledClose => "doubled-close",
-            Self::InvalidJson => "invalid-json",
-            Self::JsonBody => "json-body",
-            Self::MissingBlock => "missing-block",
-            Self::MissingCallClose => "missing-call-close",
-            Self::MissingClose => "missing-close",
-            Self::SecondBlock => "second-block",
-            Self::StraySpecial => "stray-special",
-            Self::TextAroundJson => "text-around-json",
-            Self::Untyped => "untyped-parameter",
-        }
+        Self::TABLE.iter().find(|(fault, ..)| *fault == self).map_or("", |(_, id, _)| id)
     }
 }
 
@@ -161,7 +146,7 @@ impl Answer {
         }
         let index = dice.below(self.calls.len());
         let is_last = index + 1 == self.calls.len();
-        let fault = dice.pick(&Fault::IN_CALLS);
+        let fault = dice.pick(&Fault::in_calls());
         let call = &mut self.calls[index];
         let has_plain_values = call
             .parameters
