@@ -1,15 +1,14 @@
-//! The machine that reads an output.
+//! The machine that reads units of an output.
 
 use std::sync::Arc;
 
 use crate::json::{needs_escape, push_escaped};
-use crate::token::{Special, TokenId};
-use crate::tokenizer::{Detokenizer, Piece, Tokenizer};
+use crate::token::Special;
 
 use super::call::Call;
 use super::json_extent::JsonExtent;
 use super::markup::{TagReader, ValueForm};
-use super::spelling::{SpellingLexer, Unit};
+use super::spelling::Unit;
 use super::stop::{Matched, StopMatcher};
 use super::{Event, Finish, JsonTypes, OutputWarning, OutputWarningKind as Kind, Plan, Start, StopReason};
 
@@ -18,143 +17,6 @@ const MAX_HELD_BYTES: usize = 16 * 1024 * 1024;
 
 /// Line ends, of which some are written at a time.
 const LINE_ENDS: &str = "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n";
-
-/// Reads the output of a model. See the [module](super) for what it makes of faults.
-///
-/// A parser is a small value: clone it before drafts that may be rejected.
-#[derive(Debug, Clone)]
-pub struct Parser {
-    machine: Machine,
-    spelling: SpellingLexer,
-}
-
-impl Parser {
-    /// A parser of an output that follows `plan`.
-    #[must_use]
-    pub fn new(plan: Plan) -> Self {
-        Self { machine: Machine::new(plan), spelling: SpellingLexer::default() }
-    }
-
-    /// Takes plain text, such as that of an ordinary token. Spellings of special tokens in it are text.
-    #[inline]
-    pub fn text(&mut self, text: &str, sink: &mut dyn FnMut(Event<'_>)) {
-        self.machine.text(text, sink);
-    }
-
-    /// Takes a special token.
-    pub fn special(&mut self, special: Special, sink: &mut dyn FnMut(Event<'_>)) {
-        self.machine.unit(Unit::Special(special), sink);
-    }
-
-    /// Takes plain text that is passed on at once and as it stands: an event less for what happens most. Does nothing
-    /// with other text.
-    #[inline]
-    pub(crate) fn pass(&mut self, text: &str) -> Option<Passed> {
-        self.machine.pass(text)
-    }
-
-    /// Takes what a token of `tokenizer` adds, and returns how many bytes of text that is.
-    #[inline]
-    pub fn piece(
-        &mut self,
-        piece: Piece<'_>,
-        tokenizer: &Tokenizer,
-        sink: &mut dyn FnMut(Event<'_>),
-    ) -> usize {
-        match piece {
-            Piece::Text(text) => {
-                self.text(text, sink);
-                text.len()
-            }
-            Piece::Special(special) => {
-                self.special(special, sink);
-                special.spelling().len()
-            }
-            Piece::Added(id) => {
-                let spelling = tokenizer.added_spelling(id).unwrap_or_default();
-                self.foreign(spelling, sink);
-                spelling.len()
-            }
-        }
-    }
-
-    /// Takes an id of `tokenizer` by way of `detokenizer`, and returns how many bytes of text it adds. One that ends
-    /// the output is left out, unless the plan keeps it.
-    pub(crate) fn id(
-        &mut self,
-        id: TokenId,
-        detokenizer: &mut Detokenizer,
-        tokenizer: &Tokenizer,
-        sink: &mut dyn FnMut(Event<'_>),
-    ) -> u64 {
-        let ends = self.is_stop(id);
-        let mut length = 0;
-        let mut take = |parser: &mut Self, piece: Piece<'_>| {
-            length += parser.piece(piece, tokenizer, &mut *sink) as u64;
-        };
-        if !ends || self.machine.plan.keep_stop {
-            detokenizer.push(id, |piece| take(self, piece));
-        }
-        if ends {
-            detokenizer.finish(|piece| take(self, piece));
-            self.special(Special::Eos, sink);
-        }
-        length
-    }
-
-    /// Whether this id ends the output by the plan.
-    #[inline]
-    pub(crate) fn is_stop(&self, id: TokenId) -> bool {
-        self.machine.plan.stop_ids.contains(&id)
-    }
-
-    /// Whether what ends the output stays in it.
-    pub(crate) fn keeps_stop(&self) -> bool {
-        self.machine.plan.keep_stop
-    }
-
-    /// Takes the spelling of a special token that has no role here: it is left out.
-    pub fn foreign(&mut self, spelling: &str, sink: &mut dyn FnMut(Event<'_>)) {
-        self.machine.foreign(spelling.len(), sink);
-    }
-
-    /// Takes text without token borders, in which special tokens are spelled.
-    pub fn spelled(&mut self, text: &str, sink: &mut dyn FnMut(Event<'_>)) {
-        let machine = &mut self.machine;
-        self.spelling.push(text, &mut |unit| machine.spelled(unit, sink));
-    }
-
-    /// Ends the output. Does nothing if it has ended.
-    pub fn finish(&mut self, finish: Finish, sink: &mut dyn FnMut(Event<'_>)) {
-        let machine = &mut self.machine;
-        self.spelling.flush(&mut |unit| machine.spelled(unit, sink));
-        machine.finish(finish, sink);
-    }
-
-    /// Whether the output has ended: by a stop sequence, the end of the model's turn, or [`Parser::finish`]. An
-    /// engine can stop generating then; further input is left out.
-    #[must_use]
-    pub const fn has_ended(&self) -> bool {
-        matches!(self.machine.mode, Mode::Ended)
-    }
-
-    /// Whether what comes next is reasoning.
-    #[must_use]
-    pub const fn is_reasoning(&self) -> bool {
-        matches!(self.machine.mode, Mode::Reasoning { .. })
-    }
-
-    /// Bytes of text that are held back until more of them have come: what a clone costs beside its fixed size.
-    #[must_use]
-    pub fn held_bytes(&self) -> usize {
-        self.machine.held_bytes()
-    }
-
-    /// What a finish would add, without finishing: the events, in order, to a sink.
-    pub fn peek(&self, finish: Finish, sink: &mut dyn FnMut(Event<'_>)) {
-        self.clone().finish(finish, sink);
-    }
-}
 
 /// What a text is that is passed on as it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -234,7 +96,7 @@ pub(super) enum Mode {
 pub(super) type Sink<'s> = &'s mut dyn FnMut(Event<'_>);
 
 impl Machine {
-    fn new(plan: Plan) -> Self {
+    pub(super) fn new(plan: Plan) -> Self {
         let answer =
             if plan.json { Mode::BeforeJson { warned: false } } else { Mode::Content { fresh: true } };
         let mode = match plan.start {
@@ -265,7 +127,7 @@ impl Machine {
 
     /// Takes a unit of text without token borders. A value or a JSON answer may well be about special tokens, such
     /// as a file with `</think>` in it: there, only markup and the end of the turn are more than text.
-    fn spelled(&mut self, unit: Unit<'_>, sink: Sink<'_>) {
+    pub(super) fn spelled(&mut self, unit: Unit<'_>, sink: Sink<'_>) {
         match unit {
             Unit::Special(special)
                 if !matches!(special, Special::Dsml | Special::Eos)
@@ -277,7 +139,7 @@ impl Machine {
         }
     }
 
-    fn held_bytes(&self) -> usize {
+    pub(super) fn held_bytes(&self) -> usize {
         let text = |mode: &Mode| match mode {
             Mode::HeldValue { text, .. } => text.len(),
             _ => 0,
@@ -289,7 +151,7 @@ impl Machine {
         mode + self.call.as_ref().map_or(0, |call| call.body.len()) + self.held.len()
     }
 
-    fn unit(&mut self, unit: Unit<'_>, sink: Sink<'_>) {
+    pub(super) fn unit(&mut self, unit: Unit<'_>, sink: Sink<'_>) {
         match unit {
             Unit::Text(text) => self.text(text, sink),
             // Grounding tokens are part of what the model says.
@@ -306,7 +168,7 @@ impl Machine {
         }
     }
 
-    fn foreign(&mut self, length: usize, sink: Sink<'_>) {
+    pub(super) fn foreign(&mut self, length: usize, sink: Sink<'_>) {
         self.leave_out(Kind::StraySpecial, sink);
         self.at += length as u64;
     }
@@ -319,7 +181,7 @@ impl Machine {
     }
 
     /// Takes text, which may pass through several modes.
-    fn text(&mut self, text: &str, sink: Sink<'_>) {
+    pub(super) fn text(&mut self, text: &str, sink: Sink<'_>) {
         if self.is_plain(text) {
             self.plain(text, self.at, sink);
             self.at += text.len() as u64;
@@ -335,7 +197,7 @@ impl Machine {
 
     /// Takes text if it is passed on as it stands, as most tokens are, and says as what.
     #[inline]
-    fn pass(&mut self, text: &str) -> Option<Passed> {
+    pub(super) fn pass(&mut self, text: &str) -> Option<Passed> {
         let passed = match self.mode {
             Mode::Reasoning { .. } => Passed::Reasoning,
             Mode::Content { .. } if self.stops.is_empty() => Passed::Content,
@@ -609,7 +471,7 @@ impl Machine {
             if self.plan.json { Mode::BeforeJson { warned: false } } else { Mode::Content { fresh: true } };
     }
 
-    fn finish(&mut self, finish: Finish, sink: Sink<'_>) {
+    pub(super) fn finish(&mut self, finish: Finish, sink: Sink<'_>) {
         if matches!(self.mode, Mode::Ended) {
             return;
         }

@@ -50,6 +50,7 @@ mod decoder;
 mod json_extent;
 mod machine;
 mod markup;
+mod parser;
 mod plan;
 mod spelling;
 mod stop;
@@ -58,8 +59,8 @@ mod tags;
 mod tests;
 
 pub use decoder::Decoder;
-pub use machine::Parser;
 pub(crate) use machine::Passed;
+pub use parser::Parser;
 pub use plan::{JsonTypes, Plan, Start};
 
 /// Something that the model said or did.
