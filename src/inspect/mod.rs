@@ -22,6 +22,7 @@ use crate::prompt::Prompt;
 use crate::protocol::Lowered;
 use crate::tokenizer::Tokenizer;
 
+mod convert;
 mod diff;
 mod explain;
 mod parts;
@@ -29,6 +30,7 @@ mod report;
 #[cfg(all(test, feature = "vocab"))]
 mod tests;
 
+pub use convert::convert;
 pub use diff::{Difference, Parting};
 pub use explain::{Explanation, PromptPart};
 pub use parts::{label, placed_ids, spelled_ids};

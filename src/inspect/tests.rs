@@ -1,4 +1,4 @@
-use super::{Difference, Explanation, View, placed_ids, spelled_ids};
+use super::{Difference, Explanation, View, convert, placed_ids, spelled_ids};
 use crate::protocol::{Api, Lowered, Options, lower};
 use crate::token::Special;
 
@@ -62,4 +62,43 @@ fn spelled_special_tokens_become_theirs_and_the_rest_is_text() {
     assert_eq!(specials, [Special::ThinkEnd, Special::ThinkEnd, Special::Dsml, Special::Dsml]);
     assert_eq!(tokenizer.decode(&ids), text);
     assert_eq!(spelled_ids(&tokenizer, "hi"), tokenizer.encode_text("hi"));
+}
+
+#[test]
+fn a_conversation_is_the_same_in_each_format() {
+    let request = r#"{"model": "deepseek-flash", "max_tokens": 9, "stop": ["x"], "temperature": 0.5,
+        "thinking": {"type": "disabled"}, "messages": [{"role": "system", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
+        {"role": "assistant", "content": "c", "tool_calls": [{"id": "1", "type": "function",
+            "function": {"name": "f", "arguments": "{\"x\": [1, 2.5]}"}}]},
+        {"role": "tool", "tool_call_id": "1", "content": "d"}, {"role": "user", "content": "e"}],
+        "tools": [{"type": "function", "function": {"name": "f", "description": "F.", "parameters":
+            {"type": "object", "properties": {"x": {"type": "array"}}}}}]}"#;
+    let lowered = lowered(request);
+    let prompt = lowered.profile.render(&lowered.conversation);
+    for api in Api::ALL {
+        let body = convert(&lowered, api).unwrap_or_else(|| panic!("{api:?}"));
+        let again = lower(api, body.to_string().as_bytes(), &Options::default()).expect("a request");
+        assert_eq!(again.profile.render(&again.conversation).to_string(), prompt.to_string());
+        assert_eq!(again.sampling.max_tokens, Some(9));
+        assert!((again.sampling.temperature - 0.5).abs() < 1e-6);
+        assert!(again.warnings.is_empty(), "{:?}", again.warnings);
+    }
+}
+
+#[test]
+fn most_requests_can_be_said_in_another_format() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/requests");
+    let mut counts = [0, 0];
+    for entry in std::fs::read_dir(folder).expect("the fixtures") {
+        let path = entry.expect("an entry").path();
+        let Ok(body) = std::fs::read(&path) else { continue };
+        let Ok(json) = crate::json::Json::parse(&body) else { continue };
+        let api = Api::detect(&json).unwrap_or(Api::Chat);
+        let Ok(lowered) = lower(api, &body, &Options::default()) else { continue };
+        for to in Api::ALL {
+            counts[usize::from(convert(&lowered, to).is_some())] += 1;
+        }
+    }
+    assert!(counts[1] > 3 * counts[0], "{counts:?}");
 }

@@ -375,3 +375,16 @@ fn after_character(language: &Language, from: u32) -> Vec<u32> {
     }
     after
 }
+
+#[test]
+fn properties_are_those_of_ecma_262() {
+    for known in [r"\p{Lu}", r"\p{Script=Greek}", r"\p{Alphabetic}", r"\p{gc=Nd}"] {
+        assert!(Language::whole(known, &Limits::default()).is_ok(), "{known}");
+    }
+    // They need tables that are there only if another crate of the build asks for them.
+    for other in
+        [r"\p{Age=6.0}", r"\p{age:6.0}", r"\p{Word_Break=Numeric}", r"\p{isGCB=Extend}", r"\p{sb=Lower}"]
+    {
+        assert!(Language::whole(other, &Limits::default()).is_err(), "{other}");
+    }
+}

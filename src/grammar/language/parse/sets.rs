@@ -30,6 +30,15 @@ pub(super) fn perl(letter: char, is_unicode: bool) -> Chars {
 
 /// The set of `\p{name}`.
 pub(super) fn property(name: &str) -> Option<Chars> {
+    // ECMA-262 does not know them, and their tables are there only if another crate of the build asks for them.
+    const OTHERS: [&str; 7] =
+        ["age", "gcb", "graphemeclusterbreak", "wb", "wordbreak", "sb", "sentencebreak"];
+    let plain: String =
+        name.split(['=', ':']).next().unwrap_or_default().chars().filter(char::is_ascii_alphabetic).collect();
+    let plain = plain.to_ascii_lowercase();
+    if OTHERS.contains(&plain.strip_prefix("is").unwrap_or(&plain)) {
+        return None;
+    }
     read(&format!("\\p{{{name}}}"))
 }
 
