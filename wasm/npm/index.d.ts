@@ -1,0 +1,3 @@
+export * from "./types.js";
+export * from "./init.js";
+export { default } from "./init.js";
