@@ -23,12 +23,12 @@ pub(super) struct Atoms {
 
 impl Atoms {
     /// From words that merge to themselves, in a proper vocabulary.
-    pub(super) fn new(tables: &Tables, words: &[u32]) -> Self {
+    pub(super) fn new(tables: &Tables, words: impl Iterator<Item = u32>) -> Self {
         let mut ids = vec![0; 1 << 16].into_boxed_slice();
         for id in words {
-            let len = tables.token_len(*id);
+            let len = tables.token_len(id);
             if matches!(len, 2 | 3)
-                && let token = tables.token(*id)
+                && let token = tables.token(id)
                 && let Some(char) = Utf8::first_of(token).filter(|char| char.len() == len)
             {
                 ids[char.code() as usize] = id + 1;
@@ -50,7 +50,13 @@ impl Atoms {
         }
         let (mut at, mut open_left) = (0, false);
         while at < part.len() {
-            let Some(char) = Utf8::first_of(&part[at..]) else { return false };
+            let char = match Utf8::ideograph_at(part, at) {
+                Some(char) => char,
+                None => match Utf8::first_of(&part[at..]) {
+                    Some(char) => char,
+                    None => return false,
+                },
+            };
             let end = at + char.len();
             let open_right = end < part.len() && tables.links.seam(part[end - 1], part[end]);
             match self.get(char.code()).filter(|_| !open_left && !open_right) {

@@ -83,12 +83,12 @@ fn read(data: &[u8]) -> Option<(Tables, Vec<(u32, String)>)> {
     let added = read_added(&mut data)?;
 
     let (bytes, ends) = token_bytes(&merges)?;
-    Some((Tables::new(bytes, &ends, &merges, Words::Known).ok()?, added))
+    Some((Tables::new(bytes, ends, merges, Words::Known).ok()?, added))
 }
 
 /// The bytes of all tokens, and where each id's end.
 fn token_bytes(merges: &[Merge]) -> Option<(Vec<u8>, Vec<u32>)> {
-    let mut ends: Vec<u32> = Vec::with_capacity(FIRST_BYTE as usize + 256 + merges.len());
+    let mut ends: Vec<u32> = Vec::with_capacity(FIRST_BYTE as usize + 256 + merges.len() + 1);
     ends.resize(FIRST_BYTE as usize, 0);
     ends.extend(1..=256);
     let mut len = 256;

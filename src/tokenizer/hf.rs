@@ -76,7 +76,7 @@ pub fn wrap(tokenizer: &tokenizers::Tokenizer, bindings: &[(Special, &str)]) -> 
         by_id[*id as usize] = spelling;
     }
     // Only the tokens' bytes are needed of the tables: there are no merges.
-    let tables = load::tables_of(&by_id, &[], Words::Merged)?;
+    let tables = load::tables_of(&by_id, Vec::new(), Words::Merged)?;
     let mut bound = load::File::new(tables, added)
         .bind(bindings.iter().map(|(role, spelling)| (*role, std::slice::from_ref(spelling))))?;
     let mut bare = tokenizers::Tokenizer::new(tokenizer.get_model().clone());

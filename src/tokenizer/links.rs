@@ -12,7 +12,7 @@
 //! What is stored may only err on the side of "linked": pairs of whole characters as bits under a hash, and the
 //! rare merges with only a part of a character next to the border by the two bytes at the border.
 
-use super::tables::{Merge, Tables};
+use super::tables::Tables;
 use super::utf8::Utf8;
 
 const BITS: u32 = 20;
@@ -29,20 +29,22 @@ pub(super) struct Links {
 }
 
 impl Links {
-    pub(super) fn new(tables: &Tables, merges: &[Merge]) -> Self {
+    pub(super) fn new(tables: &Tables) -> Self {
         let mut links = Self::default();
         // A border inside one of a merge's parts belongs to the merge that made the part.
-        for merge in merges {
+        for merge in tables.pairs.merges() {
+            let border = tables.token_len(merge.left);
             // Merges of tokens that are not text never happen.
-            let Some((left_byte, right_byte)) = tables.bytes_at_border(merge.left, merge.right) else {
+            let Some((left, right)) =
+                tables.token(merge.result).split_at_checked(border).filter(|_| border > 0)
+            else {
                 continue;
             };
+            let (Some(&left_byte), Some(&right_byte)) = (left.last(), right.first()) else { continue };
             if left_byte | right_byte < 0x80 || right_byte & 0xC0 == 0x80 {
                 continue;
             }
-            let characters =
-                (Utf8::last_of(tables.token(merge.left)), Utf8::first_of(tables.token(merge.right)));
-            match characters {
+            match (Utf8::last_of(left), Utf8::first_of(right)) {
                 (Some(left), Some(right)) => set(&mut links.pairs[..], pair_bit(left, right)),
                 _ => set(&mut links.seams[..], seam_bit(left_byte, right_byte)),
             }
@@ -58,7 +60,15 @@ impl Links {
             | self.seam(left.last_byte(), right.first_byte())
     }
 
+    /// As [`Links::linked`], of two characters of three bytes.
+    #[inline]
+    pub(super) fn linked_threes(&self, left: Utf8, right: Utf8) -> bool {
+        get(&self.pairs[..], pair_bit(left, right))
+            | self.seam(left.last_byte(), (right.number() >> 16) as u8)
+    }
+
     /// Whether a token may contain this border with only a part of one of the characters.
+    #[inline]
     pub(super) fn seam(&self, left_byte: u8, right_byte: u8) -> bool {
         get(&self.seams[..], seam_bit(left_byte, right_byte))
     }

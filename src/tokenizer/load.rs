@@ -121,7 +121,7 @@ impl File {
         let ids = ids_by_spelling(&wire.model.vocab)?;
         let added = check_added(wire.added_tokens, &ids, &wire.model.vocab)?;
         let merges = resolve_merges(&wire.model.merges, &ids)?;
-        let tables = build(&wire.model, &added, &merges)?;
+        let tables = build(&wire.model, &added, merges)?;
         Ok(Self::new(tables, added))
     }
 
@@ -289,7 +289,7 @@ fn resolve_merges(list: &MergeList, ids: &HashMap<&str, u32>) -> Result<Vec<Merg
     Ok(merges)
 }
 
-fn build(model: &WireModel, added: &[(u32, String)], merges: &[Merge]) -> Result<Tables, LoadError> {
+fn build(model: &WireModel, added: &[(u32, String)], merges: Vec<Merge>) -> Result<Tables, LoadError> {
     let is_added = |id: u32| added.binary_search_by_key(&id, |token| token.0).is_ok();
     // Text must never become an added token.
     if let Some(merge) = merges.iter().find(|merge| is_added(merge.result)) {
@@ -308,9 +308,9 @@ fn build(model: &WireModel, added: &[(u32, String)], merges: &[Merge]) -> Result
 }
 
 /// Tables of tokens by id, spelled in the byte alphabet; empty where there is none.
-pub(super) fn tables_of(by_id: &[&str], merges: &[Merge], words: Words) -> Result<Tables, LoadError> {
+pub(super) fn tables_of(by_id: &[&str], merges: Vec<Merge>, words: Words) -> Result<Tables, LoadError> {
     let mut bytes: Vec<u8> = Vec::new();
-    let mut ends = Vec::with_capacity(by_id.len());
+    let mut ends = Vec::with_capacity(by_id.len() + 1);
     for spelling in by_id {
         let start = bytes.len();
         for char in spelling.chars() {
@@ -325,7 +325,7 @@ pub(super) fn tables_of(by_id: &[&str], merges: &[Merge], words: Words) -> Resul
         }
         ends.push(bytes.len() as u32);
     }
-    Tables::new(bytes, &ends, merges, words).map_err(|error| {
+    Tables::new(bytes, ends, merges, words).map_err(|error| {
         LoadError::new(
             LoadErrorKind::Vocabulary,
             match error {

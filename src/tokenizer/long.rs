@@ -20,10 +20,7 @@ const WIDE_WINDOW: usize = 512;
 /// Appends the tokens of a long part.
 pub(super) fn merge(tables: &Tables, part: &[u8], out: &mut Vec<TokenId>) {
     let start = out.len();
-    if tables.word_rule != Words::Known
-        || part.len() <= WIDE_WINDOW
-        || by_windows(tables, part, out).is_none()
-    {
+    if tables.word_rule != Words::Known || by_windows(tables, part, out).is_none() {
         out.truncate(start);
         bpe::merge_by_heap(tables, part, out);
     }

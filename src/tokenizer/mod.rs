@@ -34,6 +34,7 @@ mod scan;
 #[doc(hidden)]
 pub mod slow;
 mod spellings;
+mod symbols;
 mod table;
 mod tables;
 #[cfg(all(test, feature = "vocab"))]

@@ -15,8 +15,8 @@ const PAIRS: usize = 4;
 pub(super) struct Pairs {
     seed: Seed,
     buckets: Box<[Bucket]>,
-    /// The two tokens of each merge, by rank.
-    merges: Box<[[u32; 2]]>,
+    /// By rank.
+    merges: Box<[Merge]>,
     /// By left and right byte.
     ascii: Box<[u32; 1 << 14]>,
 }
@@ -59,27 +59,11 @@ impl Bucket {
 }
 
 impl Pairs {
-    /// Tables of these merges, unless they collide too much.
-    pub(super) fn new(merges: &[Merge], byte_ids: &[u32; 256], seed: Seed) -> Option<Self> {
-        let len = merges.len() / PAIRS + 1;
-        let mut buckets = vec![Bucket::default(); len].into_boxed_slice();
-        let entries = (0..).zip(merges).map(|(rank, merge)| {
-            let hash = seed.multiply(key(merge.left, merge.right));
-            (table::slot(hash, len), print(hash) | priority_of(rank))
-        });
-        let is_built = table::in_order(entries, &mut buckets, |buckets, mut slot, pair| {
-            for _ in 0..=FARTHEST {
-                if buckets[slot].insert(pair) {
-                    return true;
-                }
-                slot = table::next(slot, len);
-            }
-            false
-        });
-        if !is_built {
-            return None;
-        }
-        let merges = merges.iter().map(|merge| [merge.left, merge.right]).collect();
+    /// Tables of these merges, by the first seed by which they do not collide too much.
+    pub(super) fn new(merges: Vec<Merge>, byte_ids: &[u32; 256]) -> Option<Self> {
+        let build = |seed| Self::buckets(&merges, seed).map(|buckets| (seed, buckets));
+        let (seed, buckets) = Seed::ALL.into_iter().find_map(build)?;
+        let merges = merges.into_boxed_slice();
         let mut pairs = Self { seed, buckets, merges, ascii: Box::new([0; 1 << 14]) };
         for left in 0..0x80 {
             for right in 0..0x80 {
@@ -88,6 +72,36 @@ impl Pairs {
             }
         }
         Some(pairs)
+    }
+
+    fn buckets(merges: &[Merge], seed: Seed) -> Option<Box<[Bucket]>> {
+        let len = merges.len() / PAIRS + 1;
+        let mut buckets = vec![Bucket::default(); len].into_boxed_slice();
+        let entries = (0..).zip(merges).map(|(rank, merge)| {
+            let hash = seed.multiply(key(merge.left, merge.right));
+            (table::slot(hash, len), print(hash) | priority_of(rank))
+        });
+        table::in_order(entries, &mut buckets, |buckets, mut slot, pair| {
+            for _ in 0..=FARTHEST {
+                if buckets[slot].insert(pair) {
+                    return true;
+                }
+                slot = table::next(slot, len);
+            }
+            false
+        })
+        .then_some(buckets)
+    }
+
+    /// The merges in the order of their ranks.
+    pub(super) fn merges(&self) -> &[Merge] {
+        &self.merges
+    }
+
+    /// The token that the merge of a rank makes.
+    #[inline]
+    pub(super) fn result(&self, rank: u32) -> u32 {
+        self.merges[rank as usize].result
     }
 
     /// The rank of a pair's merge, or [`NO_RANK`].
@@ -108,7 +122,7 @@ impl Pairs {
     /// Whether the merge of a rank is the one of this pair.
     #[inline]
     pub(super) fn merges_at(&self, rank: u32, left: u32, right: u32) -> bool {
-        self.merges.get(rank as usize).is_some_and(|merge| *merge == [left, right])
+        self.merges.get(rank as usize).is_some_and(|merge| merge.left == left && merge.right == right)
     }
 
     /// The priority of a pair's merge, or zero, by way of several buckets.
@@ -128,34 +142,10 @@ impl Pairs {
         0
     }
 
-    /// Soon the rank of a pair will be asked for.
-    #[inline]
-    pub(super) fn prefetch(&self, left: u32, right: u32) {
-        let hash = self.seed.multiply(key(left, right));
-        table::prefetch(&self.buckets[table::slot(hash, self.buckets.len())]);
-    }
-
     /// The priority of the merge of two ASCII bytes' tokens, or zero.
     #[inline]
     pub(super) fn priority_of_ascii(&self, left: u8, right: u8) -> u32 {
         self.ascii[usize::from(left & 0x7F) << 7 | usize::from(right & 0x7F)]
-    }
-
-    /// The rank of the pair of two bytes' tokens.
-    #[inline]
-    pub(super) fn rank_of_bytes(&self, left: u8, right: u8, byte_ids: &[u32; 256]) -> u32 {
-        if left | right >= 0x80 {
-            return self.rank(byte_ids[usize::from(left)], byte_ids[usize::from(right)]);
-        }
-        match self.priority_of_ascii(left, right) {
-            0 => NO_RANK,
-            priority => rank_of(priority),
-        }
-    }
-
-    /// Every pair in the order of ranks.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32, u32)> {
-        (0..).zip(&self.merges).map(|(rank, merge)| (merge[0], merge[1], rank))
     }
 }
 

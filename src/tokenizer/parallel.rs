@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::encode::Encoder;
 use super::{Tokenizer, cut};
 use crate::prompt::{Prompt, Segment};
 use crate::token::TokenId;
@@ -12,6 +13,15 @@ const JOB: usize = 1 << 15;
 enum Step<'p> {
     Special(TokenId),
     Text(&'p str),
+}
+
+impl Step<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Special(_) => 1,
+            Self::Text(text) => text.len(),
+        }
+    }
 }
 
 /// The ids of a prompt, by the threads of the current pool.
@@ -39,10 +49,7 @@ pub(super) fn encode(tokenizer: &Tokenizer, prompt: &Prompt) -> Vec<TokenId> {
 fn group<'s, 'p>(steps: &'s [Step<'p>], job: usize) -> Vec<&'s [Step<'p>]> {
     let mut bytes = 0;
     let same_job = |a: &Step<'_>, _: &Step<'_>| {
-        bytes += match a {
-            Step::Special(_) => 1,
-            Step::Text(text) => text.len(),
-        };
+        bytes += a.len();
         if bytes >= job {
             bytes = 0;
         }
@@ -52,12 +59,14 @@ fn group<'s, 'p>(steps: &'s [Step<'p>], job: usize) -> Vec<&'s [Step<'p>]> {
 }
 
 fn encode_steps(tokenizer: &Tokenizer, steps: &[Step<'_>]) -> Vec<TokenId> {
-    let mut ids = Vec::new();
+    let mut ids = Vec::with_capacity(steps.iter().map(Step::len).sum::<usize>() / 3 + steps.len());
+    let mut encoder = Encoder::new(tokenizer);
     for step in steps {
         match step {
             Step::Special(id) => ids.push(*id),
-            Step::Text(text) => tokenizer.encode_into(text, &mut ids),
+            Step::Text(text) => encoder.encode(text, &mut ids),
         }
     }
+    encoder.finish();
     ids
 }

@@ -100,11 +100,8 @@ impl Masks {
             if class == CJK_LETTER {
                 // Where one ideograph is there are more. No branches: whether they are linked is hard to predict.
                 while end + 3 <= len {
-                    let char = Utf8::at(window, end);
-                    if !char.is_ideograph() {
-                        break;
-                    }
-                    others.unlinked |= u64::from(!links.linked(left, char)) << end;
+                    let Some(char) = Utf8::ideograph_at(window, end) else { break };
+                    others.unlinked |= u64::from(!links.linked_threes(left, char)) << end;
                     (left, end) = (char, end + 3);
                 }
                 others.cjk_letters |= bits_below(end) & !bits_below(next);

@@ -24,8 +24,8 @@ impl Slow {
     pub fn of(tokenizer: &Tokenizer) -> Self {
         let tables = &tokenizer.tables;
         let mut merges = HashMap::new();
-        for (left, right, rank) in tables.pairs.iter() {
-            merges.insert((left, right), (rank, tables.result(rank)));
+        for (rank, merge) in (0..).zip(tables.pairs.merges()) {
+            merges.insert((merge.left, merge.right), (rank, merge.result));
         }
         let mut words = HashMap::new();
         if tables.word_rule == Words::Every {

@@ -47,10 +47,6 @@ pub(super) struct Tables {
     starts: Box<[u32]>,
     pub(super) byte_ids: [u32; 256],
     pub(super) pairs: Pairs,
-    /// The token that each merge makes, by rank; not needed where `first_result` says it.
-    results: Box<[u32]>,
-    /// The first merge's token, if all that follow have consecutive ids.
-    first_result: Option<u32>,
     pub(super) words: WordTable,
     /// Of the hashes of words.
     pub(super) seed: Seed,
@@ -78,11 +74,12 @@ impl Tables {
     /// places where each id's bytes end, and the merges in order of rank.
     pub(super) fn new(
         mut bytes: Vec<u8>,
-        ends: &[u32],
-        merges: &[Merge],
+        ends: Vec<u32>,
+        merges: Vec<Merge>,
         word_rule: Words,
     ) -> Result<Self, NoTables> {
-        let starts: Box<[u32]> = std::iter::once(0).chain(ends.iter().copied()).collect();
+        let mut starts = ends;
+        starts.insert(0, 0);
         let mut byte_ids = [u32::MAX; 256];
         for (id, span) in (0..).zip(starts.windows(2)) {
             if span[1] - span[0] == 1 {
@@ -92,20 +89,13 @@ impl Tables {
         if let Some(byte) = (0..=255).find(|byte| byte_ids[usize::from(*byte)] == u32::MAX) {
             return Err(NoTables::MissingByte(byte));
         }
-        let first_result = merges.first().map(|merge| merge.result);
-        let first_result =
-            first_result.filter(|first| (*first..).zip(merges).all(|(id, merge)| id == merge.result));
-        let results = if first_result.is_some() { &[] } else { merges };
         bytes.resize(bytes.len() + FRONT, 0);
-        let pairs = Seed::ALL.into_iter().find_map(|seed| Pairs::new(merges, &byte_ids, seed));
         let mut tables = Self {
             bytes: bytes.into_boxed_slice(),
-            starts,
+            starts: starts.into_boxed_slice(),
             byte_ids,
-            pairs: pairs.ok_or(NoTables::Collisions)?,
+            pairs: Pairs::new(merges, &byte_ids).ok_or(NoTables::Collisions)?,
             seed: Seed::ALL[0],
-            results: results.iter().map(|merge| merge.result).collect(),
-            first_result,
             words: WordTable::default(),
             atoms: Atoms::default(),
             links: Links::default(),
@@ -114,24 +104,25 @@ impl Tables {
             number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed),
         };
         let text = (0..tables.len() as u32).filter(|id| tables.token_len(*id) > 0);
-        let words: Vec<u32> = if word_rule == Words::Known {
-            text.collect()
-        } else {
-            let (words, unmerged): (Vec<u32>, Vec<u32>) =
-                text.partition(|id| bpe::merges_to(&tables, tables.token(*id), *id));
-            if word_rule == Words::Every {
-                tables.unmerged = unmerged.iter().map(|id| (Box::from(tables.token(*id)), *id)).collect();
-            }
-            words
+        let unmerged: Vec<u32> = match word_rule {
+            Words::Known => Vec::new(),
+            _ => text.filter(|id| !bpe::merges_to(&tables, tables.token(*id), *id)).collect(),
         };
+        if word_rule == Words::Every {
+            tables.unmerged = unmerged.iter().map(|id| (Box::from(tables.token(*id)), *id)).collect();
+        }
+        let is_word = |tables: &Self, id: u32| {
+            tables.token_len(id) > 0 && (unmerged.is_empty() || unmerged.binary_search(&id).is_err())
+        };
+        let ids = 0..tables.len() as u32;
         let word_table = Seed::ALL.into_iter().find_map(|seed| {
             tables.seed = seed;
-            WordTable::new(&tables, &words)
+            WordTable::new(&tables, ids.clone().filter(|id| is_word(&tables, *id)))
         });
         tables.words = word_table.ok_or(NoTables::Collisions)?;
-        tables.links = Links::new(&tables, merges);
-        if word_rule == Words::Known || is_proper(merges, tables.len()) {
-            tables.atoms = Atoms::new(&tables, &words);
+        tables.links = Links::new(&tables);
+        if word_rule == Words::Known || is_proper(tables.pairs.merges(), tables.len()) {
+            tables.atoms = Atoms::new(&tables, ids.filter(|id| is_word(&tables, *id)));
         }
         Ok(tables)
     }
@@ -159,23 +150,5 @@ impl Tables {
     #[inline]
     pub(super) fn token_front(&self, id: u32) -> &[u8; FRONT] {
         self.bytes[self.starts[id as usize] as usize..].first_chunk().unwrap_or(&[0; FRONT])
-    }
-
-    /// The last byte of the left one of two text tokens and the first byte of the right one.
-    #[inline]
-    pub(super) fn bytes_at_border(&self, left: u32, right: u32) -> Option<(u8, u8)> {
-        let &[left_start, left_end] = self.starts.get(left as usize..)?.first_chunk()?;
-        let &[right_start, right_end] = self.starts.get(right as usize..)?.first_chunk()?;
-        let are_text = left_start < left_end && right_start < right_end;
-        are_text.then(|| (self.bytes[left_end as usize - 1], self.bytes[right_start as usize]))
-    }
-
-    /// The token that the merge of a rank makes.
-    #[inline]
-    pub(super) fn result(&self, rank: u32) -> u32 {
-        match self.first_result {
-            Some(first) => first + rank,
-            None => self.results[rank as usize],
-        }
     }
 }

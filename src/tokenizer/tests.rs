@@ -307,7 +307,7 @@ fn colliding(seeds: &[table::Seed]) -> Result<Tables, tables::NoTables> {
             Some(*end)
         })
         .collect();
-    Tables::new(tokens.concat(), &ends, &merges, tables::Words::Merged)
+    Tables::new(tokens.concat(), ends, merges, tables::Words::Merged)
 }
 
 #[test]

@@ -13,20 +13,33 @@ impl Utf8 {
         Self::front(u32::from_be_bytes(*bytes[at..].first_chunk().unwrap_or(&[0; 4])))
     }
 
-    /// The character at the front of four bytes.
+    /// The ideograph at a place of a text's bytes, if there is one.
+    #[inline]
+    pub(super) fn ideograph_at(bytes: &[u8], at: usize) -> Option<Self> {
+        let char = Self(match *bytes.get(at..)? {
+            [a, b, c, d, ..] => u32::from_be_bytes([a, b, c, d]) >> 8,
+            [a, b, c] => u32::from_be_bytes([0, a, b, c]),
+            _ => return None,
+        });
+        char.is_ideograph().then_some(char)
+    }
+
+    /// The character at the front of four bytes. No branches: what follows what is hard to foretell.
     #[inline]
     fn front(four: u32) -> Self {
-        Self(match four >> 24 {
-            0xE0..0xF0 => four >> 8,
-            0x80..0xE0 => four >> 16,
-            0..0x80 => four >> 24,
-            _ => four,
-        })
+        Self(four >> (32 - 8 * four.leading_ones().clamp(1, 4)))
     }
 
     /// The first character of some bytes, if there is a whole one. Encoded surrogates pass for characters.
     #[inline]
     pub(super) fn first_of(bytes: &[u8]) -> Option<Self> {
+        /// Of characters by their length the marks in all bytes, what these must be, and the least character.
+        const FORMS: [(u32, u32, u32); 4] = [
+            (0x80, 0, 0),
+            (0xE0C0, 0xC080, 0xC280),
+            (0xF0_C0C0, 0xE0_8080, 0xE0_A080),
+            (0xF8C0_C0C0, 0xF080_8080, 0xF090_8080),
+        ];
         let char = match bytes.first_chunk() {
             Some(four) => Self::front(u32::from_be_bytes(*four)),
             None => {
@@ -35,12 +48,7 @@ impl Utf8 {
                 Self::front(u32::from_be_bytes(four))
             }
         };
-        let (marks, fixed, least) = match char.0 >> (8 * (char.len() - 1)) {
-            0..0x80 => (0, 0, 0),
-            0x80..0xE0 => (0xE0C0, 0xC080, 0xC280),
-            0xE0..0xF0 => (0xF0_C0C0, 0xE0_8080, 0xE0_A080),
-            _ => (0xF8C0_C0C0, 0xF080_8080, 0xF090_8080),
-        };
+        let (marks, fixed, least) = FORMS[(char.len() - 1) % 4];
         (char.0 & marks == fixed && char.0 >= least && !bytes.is_empty()).then_some(char)
     }
 

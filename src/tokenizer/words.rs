@@ -113,17 +113,17 @@ const KEY_MASK: u64 = (1 << ID_SHIFT) - 1;
 
 impl WordTable {
     /// A table of these tokens, ascending by id, unless they collide too much.
-    pub(super) fn new(tables: &Tables, words: &[u32]) -> Option<Self> {
+    pub(super) fn new(tables: &Tables, words: impl Iterator<Item = u32> + Clone) -> Option<Self> {
         let is_short = |id: u32| tables.token_len(id) <= Key::SHORT;
-        let long: Vec<u32> = words.iter().filter(|id| !is_short(**id)).map(|id| id + 1).collect();
+        let long: Vec<u32> = words.clone().filter(|id| !is_short(*id)).map(|id| id + 1).collect();
         let long_hash = |entry: &u32| hash(tables.token(entry - 1), tables.seed);
-        let long_count = long.len();
+        let short_count = words.clone().count() - long.len();
         let long = table::build(&long, long_hash, |entry| *entry == 0)?;
 
-        let len = (words.len() - long_count) * 5 / 6 + 1;
+        let len = short_count * 5 / 6 + 1;
         let mut short = vec![Bucket::default(); len].into_boxed_slice();
-        let entries = words.iter().filter(|id| is_short(**id)).map(|id| {
-            let entry = Entry::new(Key::of_front(tables.token_front(*id), tables.token_len(*id)), *id);
+        let entries = words.filter(|id| is_short(*id)).map(|id| {
+            let entry = Entry::new(Key::of_front(tables.token_front(id), tables.token_len(id)), id);
             (table::slot(entry.hash(tables.seed), len), entry)
         });
         table::in_order(entries, &mut short, |short, mut slot, entry| {
