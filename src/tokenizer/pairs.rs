@@ -48,13 +48,18 @@ impl Bucket {
         self.0[0] & FULL != 0
     }
 
+    /// Takes a pair, if there is room and none with its print.
     fn insert(&mut self, pair: u32) -> bool {
-        let place = self.0.iter().position(|other| *other == 0 || (other ^ pair) & PRINT == 0);
-        match place {
-            Some(place) if self.0[place] == 0 => self.0[place] = pair,
-            _ => self.0[0] |= FULL,
+        let used = self.0.iter().fold(0, |used, other| used + usize::from(*other != 0));
+        let has_twin =
+            self.0.iter().fold(false, |has, other| has | (*other != 0) & ((other ^ pair) & PRINT == 0));
+        let fits = used < self.0.len() && !has_twin;
+        if fits {
+            self.0[used % self.0.len()] = pair;
+        } else {
+            self.0[0] |= FULL;
         }
-        place.is_some_and(|place| self.0[place] & !FULL == pair)
+        fits
     }
 }
 
