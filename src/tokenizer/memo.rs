@@ -21,8 +21,8 @@ pub(super) struct Memo {
     long: Box<[LongEntry]>,
 }
 
-/// Two words with the same place; one line of the processor's cache. The first one came more than once: words that
-/// come only once do not drive it out.
+/// Two words with the same place; one line of the processor's cache. The first one came first or more than once: words
+/// that come only once do not drive it out.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Bucket([Entry; 2]);

@@ -172,13 +172,13 @@ fn long_parts_by_windows() {
     let mut parts: Vec<String> = (0..60)
         .map(|round| {
             let letters = 1 + round % 26;
-            (0..600 + 97 * round).map(|_| char::from(b'a' + numbers.below(letters) as u8)).collect()
+            (0..65 + 97 * round).map(|_| char::from(b'a' + numbers.below(letters) as u8)).collect()
         })
         .collect();
     for unit in
         ["a", " ", "\n", "=", "-", "ab", "\t\t ", "é", "ا", "哈", "👍", "\u{308}", "aaaaaaaaaaaaab", "\r\n"]
     {
-        parts.extend([513, 700, 1500, 5003].map(|count| unit.repeat(count)));
+        parts.extend([67, 130, 513, 700, 1500, 5003].map(|count| unit.repeat(count)));
         parts.push(unit.repeat(400) + "xyz" + &unit.repeat(333));
     }
     for part in &parts {
