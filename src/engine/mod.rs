@@ -18,7 +18,7 @@ mod session;
 mod tests;
 
 pub use sampler::{LogitMask, Sampler};
-pub use session::{Session, SessionError, SessionOptions, prepare};
+pub use session::{Masks, Session, SessionError, SessionOptions, prepare};
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -54,6 +54,12 @@ pub trait Engine {
         mask: Option<LogitMask<'_>>,
     ) -> Result<Step, Self::Error>;
 
+    /// Ends a sequence, complete or not, and frees what it holds.
+    fn stop(&mut self, sequence: Self::Sequence);
+}
+
+/// An engine whose sequences can branch and go back: for drafts, and for several answers to one prompt.
+pub trait Branch: Engine {
     /// A second sequence that goes on from the same tokens, for drafts and for several answers.
     ///
     /// # Errors
@@ -67,9 +73,6 @@ pub trait Engine {
     ///
     /// If the engine cannot go back that far.
     fn truncate(&mut self, sequence: &mut Self::Sequence, generated: usize) -> Result<(), Self::Error>;
-
-    /// Ends a sequence, complete or not, and frees what it holds.
-    fn stop(&mut self, sequence: Self::Sequence);
 }
 
 /// A generated token.
@@ -89,11 +92,14 @@ impl From<TokenId> for Step {
 
 /// Why [`run`] did not come to the end of an answer.
 #[derive(Debug, PartialEq)]
+#[non_exhaustive]
 pub enum RunError<E> {
     /// The engine failed. The client was told so, in the API's own form.
     Engine(E),
     /// The engine chose a token that the mask forbids. The client was told that the engine failed.
     Rejected(TokenId),
+    /// No token may come: a mask leads to where its grammar has nothing left. The client was told that the engine failed.
+    NoToken,
     /// The receiver of the events wants no more.
     Cancelled,
 }
@@ -103,6 +109,7 @@ impl<E: fmt::Display> fmt::Display for RunError<E> {
         match self {
             Self::Engine(error) => error.fmt(f),
             Self::Rejected(id) => write!(f, "the engine chose token {id}, which the mask forbids"),
+            Self::NoToken => f.write_str("no token may come next"),
             Self::Cancelled => f.write_str("nobody receives the events any more"),
         }
     }
@@ -122,37 +129,40 @@ pub fn run<E: Engine>(
     mut send: impl FnMut(Chunk) -> ControlFlow<()>,
 ) -> Result<(), RunError<E::Error>> {
     let mut chunks = Vec::new();
-    let mut sequence = match engine.start(session.prompt(), session.sampling()) {
-        Ok(sequence) => sequence,
-        Err(error) => {
-            session.fail(&error.to_string(), &mut chunks);
-            // The error is returned; whether it could be sent does not matter.
-            let _ = pass_on(&mut chunks, &mut send);
-            return Err(RunError::Engine(error));
-        }
-    };
-    session.start(&mut chunks);
+    let result = generate(engine, session, &mut chunks, &mut send);
+    if let Err(error) = &result
+        && !matches!(error, RunError::Cancelled)
+    {
+        session.fail(&error.to_string(), &mut chunks);
+        // The error is returned; whether it could be sent does not matter.
+        let _ = pass_on(&mut chunks, &mut send);
+    }
+    result
+}
+
+fn generate<E: Engine>(
+    engine: &mut E,
+    session: &mut Session,
+    chunks: &mut Vec<Chunk>,
+    send: &mut impl FnMut(Chunk) -> ControlFlow<()>,
+) -> Result<(), RunError<E::Error>> {
+    let mut sequence = engine.start(session.prompt(), session.sampling()).map_err(RunError::Engine)?;
+    session.start(&mut *chunks);
     let result = loop {
-        if pass_on(&mut chunks, &mut send).is_break() {
+        if pass_on(chunks, send).is_break() {
             break Err(RunError::Cancelled);
         }
         if session.is_over() {
             break Ok(());
         }
-        match engine.step(&mut sequence, session.mask()) {
-            Ok(step) => {
-                if session.push(&step, &mut chunks).is_err() {
-                    let error: RunError<E::Error> = RunError::Rejected(step.id);
-                    session.fail(&error.to_string(), &mut chunks);
-                    let _ = pass_on(&mut chunks, &mut send);
-                    break Err(error);
-                }
-            }
-            Err(error) => {
-                session.fail(&error.to_string(), &mut chunks);
-                let _ = pass_on(&mut chunks, &mut send);
-                break Err(RunError::Engine(error));
-            }
+        let mask = session.mask();
+        if mask.is_some_and(LogitMask::is_empty) {
+            break Err(RunError::NoToken);
+        }
+        match engine.step(&mut sequence, mask) {
+            Ok(step) if session.push(&step, &mut *chunks).is_err() => break Err(RunError::Rejected(step.id)),
+            Ok(_) => {}
+            Err(error) => break Err(RunError::Engine(error)),
         }
     };
     engine.stop(sequence);

@@ -16,6 +16,12 @@ impl LogitMask<'_> {
         is_allowed(self.0, id)
     }
 
+    /// Whether no token may come.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
     /// Sets the logits of all other tokens to minus infinity. Logits beyond the mask count as forbidden.
     pub fn apply(self, logits: &mut [f32]) {
         for (word, logits) in self.0.iter().zip(logits.chunks_mut(32)) {
@@ -167,9 +173,13 @@ fn report(logits: &[f32], id: u32, top: usize) -> TokenLogprob {
     let total: f64 =
         logits.iter().filter(|logit| !logit.is_nan()).map(|logit| f64::from(logit - best).exp()).sum();
     let norm = f64::from(best) + total.ln();
+    if !norm.is_finite() {
+        // An endless logit leaves nothing to the others.
+        return TokenLogprob { logprob: 0.0, top: Vec::new() };
+    }
     let logprob = |id: u32| (f64::from(logits[id as usize]) - norm) as f32;
     let mut most: Vec<u32> = Vec::with_capacity(top + 1);
-    for other in (0..logits.len() as u32).filter(|other| !logits[*other as usize].is_nan()) {
+    for other in (0..logits.len() as u32).filter(|other| logits[*other as usize].is_finite()) {
         let value = logits[other as usize];
         let place = most.partition_point(|kept| logits[*kept as usize] >= value);
         if place < top {

@@ -1,10 +1,11 @@
 //! One request on its way through an engine.
 
 use std::fmt;
+use std::sync::Arc;
 
-use crate::constraint::{Constraint, ConstraintError};
+use crate::constraint::{Constraint, ConstraintError, LeftOut};
 use crate::engine::{LogitMask, Step};
-use crate::grammar::{Compiler, Layout, Matcher, Rejected};
+use crate::grammar::{Compiled, Compiler, Layout, Matcher, Rejected};
 use crate::output::{Finish, Plan};
 use crate::protocol::{EventSink, Lowered, RequestError, Sampling, Stream, StreamOptions};
 use crate::token::TokenId;
@@ -15,24 +16,47 @@ use crate::tokenizer::Tokenizer;
 pub struct SessionOptions<'c> {
     /// What the response says about itself. The prompt's tokens are counted by the session.
     pub stream: StreamOptions,
-    /// What compiles the masks; `None` for no masks.
-    pub masks: Option<&'c Compiler>,
+    /// Where masks come from.
+    pub masks: Masks<'c>,
     /// How JSON is laid out under a mask.
     pub layout: Layout,
     /// How many tokens prompt and answer may have together.
     pub context_limit: u32,
+    /// How many more tokens the prompt has in the engine than it has ids: what images become.
+    pub image_tokens: u32,
+}
+
+/// Where a session's masks come from.
+#[derive(Debug, Clone)]
+pub enum Masks<'c> {
+    /// Nowhere: anything may come.
+    None,
+    /// The request's constraint is compiled; what cannot be enforced is an error.
+    Exact(&'c Compiler),
+    /// The request's constraint is compiled; what cannot be enforced is left out ([`Session::left_out`]).
+    Relaxed(&'c Compiler),
+    /// It was compiled before: for requests that come again, and for several answers to one
+    /// ([`Session::compiled`]).
+    Compiled(Arc<Compiled>),
 }
 
 impl<'c> SessionOptions<'c> {
-    /// Masks by `compiler`, a context of 131,072 tokens, everything else by default.
+    /// A context of 131,072 tokens, everything else by default.
     #[must_use]
-    pub fn new(id: impl Into<String>, masks: Option<&'c Compiler>) -> Self {
-        Self { stream: StreamOptions::new(id), masks, layout: Layout::default(), context_limit: 1 << 17 }
+    pub fn new(id: impl Into<String>, masks: Masks<'c>) -> Self {
+        Self {
+            stream: StreamOptions::new(id),
+            masks,
+            layout: Layout::default(),
+            context_limit: 1 << 17,
+            image_tokens: 0,
+        }
     }
 }
 
 /// Why there is no session for a request.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum SessionError {
     /// The prompt and the answer are too long.
     Request(RequestError),
@@ -61,6 +85,7 @@ pub struct Session {
     mask: Vec<u32>,
     is_ready: bool,
     stream: Stream,
+    left_out: Vec<LeftOut>,
     /// How many tokens may still come.
     left: u32,
     is_over: bool,
@@ -71,25 +96,19 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// If the prompt leaves no room for an answer, or a mask is wanted and what the answer must look like cannot be
-    /// enforced.
+    /// If the prompt and the answer that is asked for are longer than the context, or a mask is wanted and what the answer
+    /// must look like cannot be enforced.
     pub fn new(
         lowered: &Lowered,
         tokenizer: &Tokenizer,
         options: SessionOptions<'_>,
     ) -> Result<Self, SessionError> {
         let prompt = tokenizer.encode(&lowered.profile.render(&lowered.conversation));
-        let length = u32::try_from(prompt.len()).unwrap_or(u32::MAX);
+        let length = u32::try_from(prompt.len()).unwrap_or(u32::MAX).saturating_add(options.image_tokens);
         let left = lowered.max_tokens(length, options.context_limit).map_err(SessionError::Request)?;
-        let matcher = match (options.masks, Constraint::of(&lowered.conversation)) {
-            (Some(compiler), Some(constraint)) => {
-                let start = Plan::of(&lowered.conversation, &lowered.stops).start;
-                let compiled = constraint.compile(start, lowered.profile, compiler, options.layout);
-                Some(compiled.map_err(SessionError::Constraint)?.matcher())
-            }
-            _ => None,
-        };
-        let stream = StreamOptions { prompt_tokens: prompt.len() as u64, ..options.stream };
+        let (compiled, left_out) = masks(lowered, options.masks, options.layout)?;
+        let matcher = compiled.map(|compiled| compiled.matcher());
+        let stream = StreamOptions { prompt_tokens: length.into(), ..options.stream };
         Ok(Self {
             mask: vec![0; matcher.as_ref().map_or(0, Matcher::mask_words)],
             prompt,
@@ -97,6 +116,7 @@ impl Session {
             matcher,
             is_ready: false,
             stream: lowered.stream(tokenizer, stream),
+            left_out,
             left,
             is_over: false,
         })
@@ -118,6 +138,18 @@ impl Session {
     #[must_use]
     pub const fn stream(&self) -> &Stream {
         &self.stream
+    }
+
+    /// What was compiled for this request, to be used again ([`Masks::Compiled`]).
+    #[must_use]
+    pub fn compiled(&self) -> Option<&Arc<Compiled>> {
+        self.matcher.as_ref().map(Matcher::compiled)
+    }
+
+    /// What of the request's schemas the masks do not enforce ([`Masks::Relaxed`]).
+    #[must_use]
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
     }
 
     /// Whether nothing more is to be generated.
@@ -142,9 +174,11 @@ impl Session {
 
     /// Looks at a draft of the next tokens: returns how many of them may come, and writes the masks of the places
     /// before each of these, and of the one after them, to `masks`; nothing if anything may come. The session stays
-    /// where it is: what is accepted of the draft is [pushed](Self::push).
+    /// where it is: what is accepted of the draft is [pushed](Self::push). Of a draft of more than 1,024 tokens the first
+    /// are looked at.
     pub fn draft(&mut self, draft: &[TokenId], masks: &mut Vec<u32>) -> usize {
-        let draft = &draft[..draft.len().min(self.left as usize)];
+        // What was looked at is taken back.
+        let draft = &draft[..draft.len().min(self.left as usize).min(Matcher::MAX_ROLLBACK)];
         masks.clear();
         let Some(matcher) = &mut self.matcher else { return draft.len() };
         masks.resize(self.mask.len() * (draft.len() + 1), 0);
@@ -194,6 +228,29 @@ impl Session {
         self.is_over = true;
         self.stream.fail(message, out);
     }
+}
+
+/// A request's constraint, compiled, if it has one, and what was left out of it.
+fn masks(
+    lowered: &Lowered,
+    masks: Masks<'_>,
+    layout: Layout,
+) -> Result<(Option<Arc<Compiled>>, Vec<LeftOut>), SessionError> {
+    let (compiler, relaxed) = match masks {
+        Masks::None => return Ok((None, Vec::new())),
+        Masks::Compiled(compiled) => return Ok((Some(compiled), Vec::new())),
+        Masks::Exact(compiler) => (compiler, false),
+        Masks::Relaxed(compiler) => (compiler, true),
+    };
+    let Some(constraint) = Constraint::of(&lowered.conversation) else { return Ok((None, Vec::new())) };
+    let start = Plan::of(&lowered.conversation, &lowered.stops).start;
+    let profile = lowered.profile;
+    let compiled = if relaxed {
+        constraint.compile_relaxed(start, profile, compiler, layout)
+    } else {
+        constraint.compile(start, profile, compiler, layout).map(|compiled| (compiled, Vec::new()))
+    };
+    compiled.map(|(compiled, left_out)| (Some(compiled), left_out)).map_err(SessionError::Constraint)
 }
 
 /// Makes the masks of many sessions; with the feature `parallel` by as many threads as rayon has.

@@ -58,7 +58,12 @@ fn where_nothing_may_come_nothing_is_chosen() {
     assert_eq!(sampler.sample(&[0.0; 40], Some(LogitMask(&[0, 0]))), None);
     assert_eq!(sampler.sample(&[f32::NEG_INFINITY, f32::NAN], None), None);
     assert_eq!(sampler.sample(&[], None), None);
-    assert_eq!(sampler.sample(&[0.0, f32::INFINITY], None).unwrap().id, TokenId(1));
+    let certain = sampler.sample(&[0.0, f32::INFINITY], None).unwrap();
+    assert_eq!((certain.id, certain.logprob.unwrap().logprob), (TokenId(1), 0.0));
+    // What cannot come is no alternative.
+    let only = sampler.sample(&[0.0, f32::NEG_INFINITY, f32::NAN], None).unwrap();
+    assert_eq!(only.logprob.unwrap().top, [(TokenId(0), 0.0)]);
+    assert!(LogitMask(&[0, 0]).is_empty() && !LogitMask(&[0, 8]).is_empty());
 }
 
 #[test]
@@ -156,16 +161,6 @@ impl Engine for Random {
         Ok(step)
     }
 
-    fn fork(&mut self, sequence: &Self::Sequence) -> Result<Self::Sequence, Broken> {
-        self.running += 1;
-        Ok(sequence.clone())
-    }
-
-    fn truncate(&mut self, sequence: &mut Self::Sequence, generated: usize) -> Result<(), Broken> {
-        sequence.0.truncate(generated);
-        Ok(())
-    }
-
     fn stop(&mut self, _: Self::Sequence) {
         self.running -= 1;
     }
@@ -173,7 +168,7 @@ impl Engine for Random {
 
 fn session(api: Api, body: &str) -> Session {
     let lowered = lower(api, body.as_bytes(), &Options::default()).unwrap();
-    Session::new(&lowered, &TOKENIZER, SessionOptions::new("resp-1", Some(&COMPILER))).unwrap()
+    Session::new(&lowered, &TOKENIZER, SessionOptions::new("resp-1", Masks::Exact(&COMPILER))).unwrap()
 }
 
 fn ignore(_: Chunk) -> ControlFlow<()> {
@@ -251,14 +246,15 @@ fn what_breaks_off_ends_well_formed() {
     // The engine fails.
     let mut failing = Random { fails_after: 3, ..Random::new(1) };
     let mut answer = session(Api::Chat, JSON_MODE);
-    let mut last = String::new();
+    let mut sent = Vec::new();
     let keep = |chunk: Chunk| {
-        last = chunk.data;
+        sent.push(chunk.data);
         ControlFlow::Continue(())
     };
     assert_eq!(run(&mut failing, &mut answer, keep), Err(RunError::Engine(Broken)));
     assert!(answer.is_over() && failing.running == 0);
-    assert!(last.contains("the device is gone") || last == "[DONE]", "{last}");
+    assert!(sent.iter().any(|data| data.contains("the device is gone")), "{sent:?}");
+    assert_eq!(sent.last().unwrap(), "[DONE]");
     // The client goes away.
     let mut answer = session(Api::Chat, JSON_MODE);
     let mut engine = Random::new(2);
@@ -277,7 +273,7 @@ fn what_breaks_off_ends_well_formed() {
     assert!(response.contains(r#""finish_reason":"length""#), "{response}");
     // The prompt is too long.
     let lowered = lower(Api::Chat, JSON_MODE.as_bytes(), &Options::default()).unwrap();
-    let options = SessionOptions { context_limit: 10, ..SessionOptions::new("x", None) };
+    let options = SessionOptions { context_limit: 10, ..SessionOptions::new("x", Masks::None) };
     assert!(matches!(Session::new(&lowered, &TOKENIZER, options), Err(SessionError::Request(_))));
 }
 
@@ -296,22 +292,36 @@ impl Engine for Deaf {
         Ok(TOKENIZER.encode_text("Well")[0].into())
     }
 
-    fn fork(&mut self, (): &()) -> Result<(), Infallible> {
-        Ok(())
-    }
-
-    fn truncate(&mut self, (): &mut (), _: usize) -> Result<(), Infallible> {
-        Ok(())
-    }
-
     fn stop(&mut self, (): ()) {}
 }
 
 #[test]
 fn a_token_that_the_mask_forbids_ends_the_answer_with_an_error() {
     let mut answer = session(Api::Chat, JSON_MODE);
-    assert!(matches!(run(&mut Deaf, &mut answer, ignore), Err(RunError::Rejected(_))));
+    let mut sent = Vec::new();
+    let keep = |chunk: Chunk| {
+        sent.push(chunk.data);
+        ControlFlow::Continue(())
+    };
+    assert!(matches!(run(&mut Deaf, &mut answer, keep), Err(RunError::Rejected(_))));
     assert!(answer.is_over());
+    assert!(sent.iter().any(|data| data.contains("which the mask forbids")), "{sent:?}");
+}
+
+#[test]
+fn what_was_compiled_serves_again() {
+    let first = session(Api::Chat, JSON_MODE);
+    let compiled = first.compiled().unwrap().clone();
+    let lowered = lower(Api::Chat, JSON_MODE.as_bytes(), &Options::default()).unwrap();
+    let options = SessionOptions { image_tokens: 5, ..SessionOptions::new("x", Masks::Compiled(compiled)) };
+    let mut second = Session::new(&lowered, &TOKENIZER, options).unwrap();
+    assert_eq!(second.mask(), first.clone().mask());
+    assert_eq!(second.stream().usage().prompt, first.stream().usage().prompt + 5);
+    let body = JSON_MODE.replace(r#""json_object""#, r#""json_schema", "json_schema": {"name": "x", "schema": {"type": "object", "properties": {"a": {"type": "string", "not": {"format": "uri"}}}}}"#);
+    let lowered = lower(Api::Chat, body.as_bytes(), &Options::new(crate::protocol::Policy::Lenient)).unwrap();
+    let made = |masks| Session::new(&lowered, &TOKENIZER, SessionOptions::new("x", masks));
+    assert!(matches!(made(Masks::Exact(&COMPILER)), Err(SessionError::Constraint(_))));
+    assert_eq!(made(Masks::Relaxed(&COMPILER)).unwrap().left_out().len(), 1);
 }
 
 #[test]

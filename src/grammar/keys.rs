@@ -29,6 +29,8 @@ pub(super) struct Keys<'k> {
     pub(super) spare: u32,
     pub(super) arena: &'k Arena,
     pub(super) others: u32,
+    /// How many keys the object has.
+    pub(super) count: u32,
     /// How many of the object's keys are none of the known names.
     pub(super) others_count: u32,
     pub(super) last: u32,
@@ -64,16 +66,26 @@ impl Keys<'_> {
             needs.iter().filter(|key| !has(self.seen, **key) && !has(self.missing, **key)).count() as u32
         });
         let room = brought + u32::from(!has(self.missing, name)) <= self.spare;
-        let order = self.shape.names[name as usize].order;
-        let turn = self.order == Order::Any
-            || (order >= self.last
-                && self
-                    .shape
-                    .names
-                    .iter()
-                    .enumerate()
-                    .all(|(place, other)| other.order >= order || !has(self.missing, place as u32)));
-        room && turn
+        room && (self.order == Order::Any || self.is_turn(name))
+    }
+
+    /// In the schema's order: whether a known key may come now. What must come later still can, and there are enough
+    /// keys left.
+    fn is_turn(&self, name: u32) -> bool {
+        let has = |set: &[u64], place: usize| set[place / 64] >> (place % 64) & 1 == 1;
+        let names = &self.shape.names;
+        let order = names[name as usize].order;
+        let brought = self.shape.needs.get(name as usize).map_or(&[][..], |needs| needs);
+        let is_over = |place: usize| names[place].order < order && !has(self.seen, place);
+        let later = || {
+            let is_left = |place: &usize| names[*place].order > order && has(&self.shape.allowed, *place);
+            (0..names.len()).filter(is_left).count()
+        };
+        order >= self.last
+            && (0..names.len()).all(|place| !(has(self.missing, place) && is_over(place)))
+            && !brought.iter().any(|place| is_over(*place as usize))
+            && (self.shape.classifier.is_some()
+                || self.count as usize + 1 + later() >= self.shape.min as usize)
     }
 
     pub(super) fn may_add_name(&self, low: u32, high: u32) -> bool {

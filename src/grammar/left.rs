@@ -6,15 +6,15 @@
 //! is not, a search looks for an end.
 
 use crate::grammar::bytes::ByteSet;
-use crate::grammar::frames::Kind;
+use crate::grammar::frames::{Kind, Numeral};
 use crate::grammar::keys::Keys;
 use crate::grammar::language::Classifier;
 use crate::grammar::machine::{Machine, Thread, Top};
 use crate::grammar::string::{Cursor, Escape, Place};
 use crate::grammar::value::ValueId;
 
-/// Steps of a search after which an end is taken for granted. Only values that hold several others, nearly all of
-/// them used, take as many.
+/// Steps of a search after which an end is taken for granted: where hundreds of items begin alike, or values that hold
+/// several others are nearly used up.
 const MOST_STEPS: usize = 2000;
 
 /// So many names are looked at before a search.
@@ -71,10 +71,13 @@ impl Machine<'_> {
     fn has_new_key(&self, thread: Thread) -> bool {
         let Some(keys) = self.keys(thread.frame) else { return true };
         let (low, high, class) = Self::beginning(thread, &keys);
+        let others = class != 0 && keys.may_add_other();
+        if matches!(thread.top, Top::Key { escape, .. } if escape != Escape::None) {
+            // It is not clear which character comes.
+            return others && !keys.shape.has_few_keys();
+        }
         keys.may_add_name(low, high)
-            || class != 0
-                && keys.may_add_other()
-                && keys.shape.keys_left(class) > Self::used_keys(&keys, low, high)
+            || others && keys.shape.keys_left(class) > Self::used_keys(&keys, low, high)
     }
 
     /// Whether the outermost array whose items must differ has one that does, and may be over.
@@ -89,9 +92,13 @@ impl Machine<'_> {
     /// Whether there are more ways on than items are used, as far as a look tells.
     fn has_plenty(&self, thread: Thread, used: u32) -> bool {
         match thread.top {
-            Top::String { language, cursor, .. } => self.program.words(language).ways(cursor) > used,
+            Top::String { language, cursor, escape } => {
+                let words = self.program.words(language);
+                // Inside an escape sequence it is not clear which character comes.
+                (escape == Escape::None || !words.has_few()) && words.ways(cursor) > used
+            }
             Top::Value { value, .. } | Top::Colon { value, .. } => self.is_plenty(value, used),
-            Top::Key { .. } | Top::Comma { .. } | Top::After { .. } => {
+            Top::Key { escape: Escape::None, .. } | Top::Comma { .. } | Top::After { .. } => {
                 let Some(keys) = self.keys(thread.frame) else { return false };
                 let (low, high, class) = Self::beginning(thread, &keys);
                 let taken = Self::used_keys(&keys, low, high).saturating_add(used);
@@ -106,7 +113,7 @@ impl Machine<'_> {
     }
 
     /// Whether a value has more instances than are used, as far as a look tells.
-    fn is_plenty(&self, value: ValueId, used: u32) -> bool {
+    pub(super) fn is_plenty(&self, value: ValueId, used: u32) -> bool {
         let code = self.program.value(value);
         let strings = code.strings.map(|language| self.program.words(language));
         strings.is_some_and(|words| words.ways(Cursor::start(&words.language, false)) > used)
@@ -119,6 +126,12 @@ impl Machine<'_> {
             Top::Key { key, .. } => (key.low, key.high, key.class),
             _ => (0, keys.shape.names.len() as u32, keys.shape.first_class()),
         }
+    }
+
+    /// What a number that may be over is compared by.
+    fn number_value(&self, set: u32, at: u32) -> Option<u64> {
+        let Numeral { state, residue } = *self.arena.number(at);
+        self.program.numbers[set as usize].is_complete(&state).then(|| residue.hash(&state))
     }
 
     /// Looks for an end: of the key of `thread` or, if it is `compared`, of the value that must differ from others.
@@ -190,9 +203,20 @@ impl Machine<'_> {
             Top::String { .. } | Top::Key { .. } => {
                 ESCAPED.iter().for_each(|byte| self.step(thread, *byte, out));
             }
-            Top::Number { .. } => {
+            Top::Number { set, at } => {
                 self.end_number(thread, out);
-                b"0123456789.eE+-".iter().for_each(|byte| self.step(thread, *byte, out));
+                let value = self.number_value(set, at);
+                let from = out.len();
+                b"0123456789.e-".iter().for_each(|byte| self.step(thread, *byte, out));
+                // Zeros behind the point lead to nothing new.
+                if value.is_some() {
+                    let zeros = |machine: &Self, thread: &Thread| match thread.top {
+                        Top::Number { set, at } => machine.number_value(set, at) == value,
+                        _ => false,
+                    };
+                    let more: Vec<Thread> = out.drain(from..).collect();
+                    out.extend(more.into_iter().filter(|thread| !zeros(self, thread)));
+                }
             }
             Top::Open { .. } => {
                 self.close_object(frame, out);

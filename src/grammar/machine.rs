@@ -426,6 +426,7 @@ impl Machine<'_> {
             spare,
             arena: self.arena,
             others,
+            count,
             others_count: count.saturating_sub(known),
             last,
             order: self.layout.order,

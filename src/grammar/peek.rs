@@ -132,10 +132,7 @@ impl Machine<'_> {
         match thread.top {
             Top::String { language, cursor, escape } => {
                 let words = self.program.words(language);
-                let items = self.only_items(thread.frame).filter(|_| {
-                    // What follows the string must not depend on it: another item is always left.
-                    words.ways(Cursor::start(&words.language, false)) == u32::MAX
-                });
+                let items = self.only_items(thread.frame);
                 let language = &words.language;
                 for (closing, bytes) in closing {
                     let before = &bytes[..closing.before as usize];
@@ -185,12 +182,14 @@ impl Machine<'_> {
         }
     }
 
-    /// The items that a value around `frame` must differ from, if nothing else compares it.
+    /// The items that a value around `frame` must differ from, if nothing else compares it, and it does not matter to
+    /// what follows which value it is: there are always other items left.
     fn only_items(&self, frame: u32) -> Option<u32> {
         let inside = self.arena.frame(frame);
         let Kind::Array { array, items, .. } = inside.kind else { return None };
-        let unique = self.program.arrays[array as usize].unique;
-        (unique && !self.arena.frame(inside.parent).hashed).then_some(items)
+        let shape = &self.program.arrays[array as usize];
+        let left = shape.prefix.is_empty() && self.is_plenty(shape.rest.value, u32::MAX - 1);
+        (shape.unique && left && !self.arena.frame(inside.parent).hashed).then_some(items)
     }
 
     /// Adds what follows the number of `thread`, if it may be over, to `out`.

@@ -189,7 +189,7 @@ impl Vocabulary {
 
     /// The tokens that go on inside a string by how many words they leave.
     fn string_by_ways(&self, words: &Words, cursor: Cursor) -> Arc<ByWays> {
-        let reach = words.farthest + self.slices.longest() + Words::ENOUGH;
+        let reach = words.farthest + self.slices.longest() + Words::COUNTED;
         let room = words.room(cursor).min(reach + 1);
         let place = Place { form: Form::String, words: words.id, state: cursor.state, room };
         self.by_ways.get(place, || {

@@ -58,11 +58,13 @@ impl Walk<'_> {
             }
             match self.inside(*thread) {
                 Some((text, is_free)) => {
-                    if !places.contains(&text) {
-                        places.push(text);
-                        match self.least_ways(*thread, text) {
-                            None => self.shared.inside(text, program, &mut sets),
-                            Some(used) => self.new_inside(*thread, text, used, &mut sets),
+                    match self.least_ways(*thread, text) {
+                        // What is used is another matter for each reading.
+                        Some(used) => self.new_inside(*thread, text, used, &mut sets),
+                        None if places.contains(&text) => {}
+                        None => {
+                            places.push(text);
+                            self.shared.inside(text, program, &mut sets);
                         }
                     }
                     if is_free {
@@ -92,8 +94,11 @@ impl Walk<'_> {
                 && self.machine.loops_on_space(*thread)
             {
                 for set in &program.value(value).numbers {
-                    if !numbers.contains(set) {
-                        numbers.push(*set);
+                    let compared = self.machine.used_items(thread.frame) > 0;
+                    if compared || !numbers.contains(set) {
+                        if !compared {
+                            numbers.push(*set);
+                        }
                         let digits = self.shared.vocabulary.first_digits(&program.numbers[*set as usize]);
                         self.digits(*thread, digits, &mut sets);
                     }
@@ -106,7 +111,7 @@ impl Walk<'_> {
                 self.found.push(*token);
             }
         }
-        if !places.is_empty() {
+        if !(free.is_empty() && bound.is_empty()) {
             self.closing(&free, &bound);
         }
         if !others.is_empty() {
@@ -307,7 +312,9 @@ impl Walk<'_> {
         }
         if threads.iter().all(|thread| self.machine.loops_on_space(*thread)) {
             // White space in front changes nothing: what follows it decides.
-            self.found.extend_from_slice(trie.unspaced.entries(ROOT));
+            if self.is_alive(range) {
+                self.found.extend_from_slice(trie.unspaced.entries(ROOT));
+            }
             bytes.remove_space();
             for byte in bytes.iter() {
                 self.child(&trie.unspaced, trie.unspaced.root_child(byte), range);

@@ -21,11 +21,15 @@ pub(super) struct Words {
     endless: OnceLock<Vec<bool>>,
     /// How many words each of its states has left, once somebody asks.
     left: OnceLock<Option<Box<[u32]>>>,
+    /// How many of them have at most so many more characters, up to [`Words::COUNTED`].
+    within: OnceLock<Vec<Box<[u32]>>>,
 }
 
 impl Words {
-    /// With so many more characters than are needed, there is taken to be plenty of words.
-    pub(super) const ENOUGH: u32 = 3;
+    /// Words with more characters than this are not counted.
+    pub(super) const COUNTED: u32 = 8;
+    /// So many words are as many as one likes: no text has room for them.
+    const PLENTY: u32 = 1 << 20;
 
     pub(super) fn new(language: &Language) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -36,6 +40,7 @@ impl Words {
             farthest: farthest(language),
             endless: OnceLock::new(),
             left: OnceLock::new(),
+            within: OnceLock::new(),
         }
     }
 
@@ -60,17 +65,32 @@ impl Words {
         self.language.max_chars().map_or(u32::MAX, |max| max - cursor.chars)
     }
 
-    /// How many words go on from here, or fewer; `u32::MAX` for as many as one likes. Of words that may only have some
-    /// length it tells whether they are many, or nothing.
+    /// How many words go on from here, or fewer; `u32::MAX` for as many as one likes.
     pub(super) fn ways(&self, cursor: Cursor) -> u32 {
-        let left = self.left().map_or(u32::MAX, |left| left[cursor.state as usize]);
-        if self.language.max_chars().is_none() {
-            return if left < u32::MAX && self.language.counts() { 0 } else { left };
+        let ways = match self.language.max_chars() {
+            Some(_) => self.ways_within(cursor),
+            None => {
+                let left = self.left().map_or(u32::MAX, |left| left[cursor.state as usize]);
+                if left < u32::MAX && self.language.counts() { 0 } else { left }
+            }
+        };
+        if ways < Self::PLENTY { ways } else { u32::MAX }
+    }
+
+    /// The same for words of at most some length.
+    fn ways_within(&self, cursor: Cursor) -> u32 {
+        let within = self.within.get_or_init(|| self.language.words_within(Self::COUNTED));
+        let count = |chars: u32| within[chars.min(Self::COUNTED) as usize][cursor.state as usize];
+        let least = self.language.min_chars().saturating_sub(cursor.chars);
+        match least.checked_sub(1) {
+            None => count(self.room(cursor)),
+            // Those that are too short are no words.
+            Some(short) if least <= Self::COUNTED => {
+                let all = count(self.room(cursor));
+                if all == u32::MAX { all } else { all - count(short) }
+            }
+            Some(_) => 0,
         }
-        let spare = self.room(cursor).saturating_sub(self.language.distance(cursor.state));
-        // One more character may be any, or some more at least one of two.
-        let enough = if self.is_any_text(cursor) { 1 } else { Self::ENOUGH };
-        if left == u32::MAX && spare >= enough { u32::MAX } else { 0 }
     }
 
     /// Whether some text goes on with few words only.

@@ -458,6 +458,8 @@ fn logprob_json(tokenizer: &Tokenizer, id: TokenId, logprob: &TokenLogprob) -> J
 }
 
 fn token_json(tokenizer: &Tokenizer, id: TokenId, logprob: f32) -> crate::json::Object {
+    // JSON has no other word for a token that cannot come.
+    let logprob = if logprob.is_finite() { logprob } else { -9999.0 };
     let spelling = tokenizer.added_spelling(id).map(str::as_bytes);
     let bytes = tokenizer.token_bytes(id).or(spelling).unwrap_or_default();
     let token = match std::str::from_utf8(bytes) {

@@ -1,7 +1,7 @@
 //! Masks: what they allow, in any way that it can be written and cut.
 
 use deepseek_codec::constraint::Constraint;
-use deepseek_codec::grammar::{Compiled, Compiler, Layout, Matcher, Whitespace, is_allowed};
+use deepseek_codec::grammar::{Compiled, Compiler, Layout, Matcher, Order, Whitespace, is_allowed};
 use deepseek_codec::json::Json;
 use deepseek_codec::model::PROFILES;
 use deepseek_codec::output::Start;
@@ -50,12 +50,16 @@ pub(crate) fn accepts(compiled: &Arc<Compiled>, tokens: &[TokenId]) -> bool {
     matcher.is_complete()
 }
 
+impl Setup {
+    /// The token that is one byte.
+    fn single(&self, byte: u8) -> Option<TokenId> {
+        (3..259).map(TokenId).find(|id| self.tokenizer.token_bytes(*id) == Some(&[byte]))
+    }
+}
+
 /// One token for each byte: the first 256 tokens are the bytes.
 pub(crate) fn bytes(text: &str) -> Vec<TokenId> {
-    let single = |byte: u8| {
-        (3..259).map(TokenId).find(|id| SETUP.tokenizer.token_bytes(*id) == Some(&[byte])).unwrap()
-    };
-    text.bytes().map(single).collect()
+    text.bytes().map(|byte| SETUP.single(byte).unwrap()).collect()
 }
 
 #[test]
@@ -88,6 +92,15 @@ fn no_token_leads_to_where_all_is_used_up() {
         }
         let mut mask = vec![0; compiled.mask_words()];
         matcher.fill_mask(&mut mask);
+        let slow = slow_mask(&mut matcher, SETUP.tokenizer.len());
+        assert_eq!(differing(&mask, &slow), [""; 0], "after {after:?}");
+        for token in (0..=255_u8).flat_map(|byte| SETUP.single(byte)).filter(|id| is_allowed(&mask, *id)) {
+            let mut next = vec![0; mask.len()];
+            matcher.accept(token).unwrap();
+            matcher.fill_mask(&mut next);
+            matcher.rollback(1);
+            assert!(next.iter().any(|word| *word != 0), "nothing may come after {after:?} and {token}");
+        }
         for (key, expected) in [("allows", true), ("refuses", false)] {
             for text in texts(case, key) {
                 let tokens = SETUP.tokenizer.encode_text(text);
@@ -98,6 +111,45 @@ fn no_token_leads_to_where_all_is_used_up() {
                 assert_eq!(allowed, expected, "{text:?} after {after:?}");
             }
         }
+    }
+}
+
+#[test]
+fn in_the_order_of_the_schema_no_key_comes_too_late() {
+    let layout = Layout { order: Order::Schema, ..Layout::default() };
+    for (schema, after, allowed, refused) in [
+        (
+            r#"{"type": "object", "properties": {"a": {"type": "null"}, "b": {"type": "null"}}, "additionalProperties": false, "minProperties": 2}"#,
+            "{\"",
+            "a",
+            "b",
+        ),
+        (
+            r#"{"type": "object", "properties": {"a": {"type": "null"}, "b": {"type": "null"}}, "additionalProperties": false, "dependentRequired": {"b": ["a"]}}"#,
+            "{\"",
+            "a",
+            "b",
+        ),
+        (
+            r#"{"type": "object", "properties": {"a": {"type": "null"}, "b": {"type": "null"}}, "additionalProperties": false, "required": ["a"]}"#,
+            "{\"",
+            "a",
+            "b",
+        ),
+        (
+            r#"{"type": "object", "properties": {"a": {"type": "null"}, "b": {"type": "null"}}, "additionalProperties": false, "dependentRequired": {"b": ["a"]}}"#,
+            "{\"a\":null,\"",
+            "b",
+            "a",
+        ),
+    ] {
+        let compiled = compile(&Json::parse(schema.as_bytes()).unwrap(), layout);
+        let mut matcher = compiled.matcher();
+        assert_eq!(matcher.try_accept(&bytes(after)), after.len());
+        let mut mask = vec![0; compiled.mask_words()];
+        matcher.fill_mask(&mut mask);
+        assert!(is_allowed(&mask, bytes(allowed)[0]), "{schema}");
+        assert!(!is_allowed(&mask, bytes(refused)[0]), "{schema}");
     }
 }
 

@@ -104,6 +104,34 @@ impl Dfa {
         continues
     }
 
+    /// For each number of characters up to `chars`, and each state, how many words go on from it with no more
+    /// characters, up to `u32::MAX`.
+    pub(super) fn words_within(&self, chars: u32) -> Vec<Box<[u32]>> {
+        let mut widths = vec![0_u32; self.class_count];
+        self.classes.iter().for_each(|class| widths[*class as usize] += 1);
+        let continues = self.continues();
+        let mut within: Vec<Box<[u32]>> = Vec::new();
+        for chars in 0..=chars as usize {
+            let fewer = chars.checked_sub(1).map(|fewer| &within[fewer]);
+            let mut now: Box<[u32]> = vec![0; self.states()].into_boxed_slice();
+            // A character goes on at most three times.
+            for _ in 0..4 {
+                let before = now.clone();
+                for state in 1..narrow(self.states()) {
+                    let ends = u32::from(self.is_accepting(state));
+                    let edges = self.row(state).iter().zip(&widths).zip(&continues);
+                    now[state as usize] = edges.fold(ends, |sum, ((target, width), continues)| {
+                        let counts = if *continues { Some(&before) } else { fewer };
+                        let words = counts.map_or(0, |counts| counts[*target as usize]);
+                        sum.saturating_add(words.saturating_mul(*width))
+                    });
+                }
+            }
+            within.push(now);
+        }
+        within
+    }
+
     /// For each state, how many words go on from it, up to `u32::MAX`; nothing if these are always as many as one
     /// likes.
     pub(super) fn words_left(&self) -> Option<Box<[u32]>> {

@@ -228,6 +228,12 @@ impl Language {
         self.dfa.words_left()
     }
 
+    /// For each number of characters up to `chars`, and each state, how many words go on from it with no more
+    /// characters, up to `u32::MAX`.
+    pub(crate) fn words_within(&self, chars: u32) -> Vec<Box<[u32]>> {
+        self.dfa.words_within(chars)
+    }
+
     /// The number of states, [`Language::DEAD`] included. States are `0..states()`.
     #[must_use]
     pub fn states(&self) -> usize {

@@ -1,6 +1,6 @@
 //! How many different values there are, where items must differ.
 
-use super::Alive;
+use super::{Alive, more_keys};
 use crate::grammar::value::{Array, Item, Object, ValueId};
 
 /// How many levels of items and members are counted; what lies deeper counts as endless.
@@ -97,10 +97,20 @@ impl Alive {
     }
 
     fn object_count(&self, object: &Object, limit: u64, level: usize) -> u64 {
-        if object.others.iter().any(|class| self.is(class.value)) && object.max != Some(0) {
-            return limit;
-        }
         let mut count = 1_u64;
+        if object.max != Some(0) {
+            let names: Vec<&str> = object.properties.iter().map(|property| property.name.as_str()).collect();
+            for class in object.others.iter().filter(|class| self.is(class.value)) {
+                let keys = more_keys(class, &names, MOST_KEYS);
+                if keys == MOST_KEYS {
+                    return limit;
+                }
+                let values = self.value_count(class.value, limit, level).saturating_add(1);
+                for _ in 0..keys {
+                    count = count.saturating_mul(values).min(limit);
+                }
+            }
+        }
         for property in &object.properties {
             let values = self.value_count(property.value, limit, level);
             let choices = if property.required { values } else { values.saturating_add(1) };
@@ -112,6 +122,9 @@ impl Alive {
         count
     }
 }
+
+/// Classes of so many keys count as endless.
+const MOST_KEYS: usize = 64;
 
 /// Upper bounds on different items beyond this are not looked for.
 const MANY: u32 = 10_000;
