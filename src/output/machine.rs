@@ -200,7 +200,7 @@ impl Machine {
     pub(super) fn pass(&mut self, text: &str) -> Option<Passed> {
         let passed = match self.mode {
             Mode::Reasoning { .. } => Passed::Reasoning,
-            Mode::Content { .. } if self.stops.is_empty() => Passed::Content,
+            Mode::Content { .. } if self.stops.is_free(text) => Passed::Content,
             Mode::StringValue
                 if self.call.as_ref().is_some_and(|call| !call.silent) && !needs_escape(text) =>
             {
@@ -411,7 +411,7 @@ impl Machine {
         if text.is_empty() || matches!(self.mode, Mode::Ended) {
             return;
         }
-        if self.stops.is_empty() {
+        if self.stops.is_free(text) {
             sink(Event::Content { text, at });
             return;
         }

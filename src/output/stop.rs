@@ -4,6 +4,8 @@
 #[derive(Debug, Clone, Default)]
 pub(super) struct StopMatcher {
     patterns: Vec<Pattern>,
+    /// The bytes that sequences begin with.
+    firsts: Vec<u8>,
     /// Text that may be the beginning of a sequence.
     held: String,
     held_at: u64,
@@ -54,12 +56,17 @@ pub(super) enum Matched {
 impl StopMatcher {
     /// Empty sequences are left out, as they would end every text.
     pub(super) fn new(stops: &[String]) -> Self {
-        let patterns = stops.iter().filter(|stop| !stop.is_empty()).map(|stop| Pattern::new(stop)).collect();
-        Self { patterns, held: String::new(), held_at: 0 }
+        let patterns: Vec<Pattern> =
+            stops.iter().filter(|stop| !stop.is_empty()).map(|stop| Pattern::new(stop)).collect();
+        let firsts = patterns.iter().map(|pattern| pattern.text[0]).collect();
+        Self { patterns, firsts, held: String::new(), held_at: 0 }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    /// Whether no sequence goes on or begins in `text`: it can be passed on without a [`push`](Self::push).
+    #[inline]
+    pub(super) fn is_free(&self, text: &str) -> bool {
         self.patterns.is_empty()
+            || self.held.is_empty() && !text.bytes().any(|byte| self.firsts.contains(&byte))
     }
 
     /// The text of the sequence with the index of a [`Matched::Stop`].

@@ -58,7 +58,7 @@ pub(crate) fn check(plan: &Plan, finish: Finish, text: &str) {
     assert_eq!(read_by_character(plan, finish, text), whole, "by character: {text:?} with {plan:?}");
     // All places of a short text, and some of a long one: as many as can be read in the time of a few long ones.
     let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
-    let step = places.len() / (16 * 1024 / text.len().max(1)).clamp(4, 48) + 1;
+    let step = places.len() / (8 * 1024 / text.len().max(1)).clamp(4, 48) + 1;
     for at in places.iter().skip(text.len() % step).step_by(step) {
         let halves = read_spelled(plan, finish, text, [&text[..*at], &text[*at..]]);
         assert_eq!(halves, whole, "cut at {at}: {text:?} with {plan:?}");
@@ -230,7 +230,9 @@ pub(crate) fn units(text: &str) -> Vec<Unit> {
     let mut plain = String::new();
     let mut rest = text;
     while let Some(character) = rest.chars().next() {
-        if let Some(&special) = Special::ALL.iter().find(|special| rest.starts_with(special.spelling())) {
+        let may_begin = matches!(character, '<' | '｜');
+        let special = Special::ALL.iter().find(|special| may_begin && rest.starts_with(special.spelling()));
+        if let Some(&special) = special {
             if !plain.is_empty() {
                 units.push(Unit::Text(std::mem::take(&mut plain)));
             }
