@@ -44,10 +44,10 @@ fi
 features="--enable-bulk-memory --enable-bulk-memory-opt --enable-nontrapping-float-to-int --enable-sign-ext
     --enable-mutable-globals --enable-reference-types --enable-multivalue --enable-simd"
 
-variant() { # FOLDER LIMIT FEATURES: one build of the module, at most LIMIT bytes after gzip
+variant() { # FOLDER LIMIT FEATURES LEVEL: one build of the module, at most LIMIT bytes after gzip
     local out=$here/npm/$1 size
     cargo build --locked --release --lib --target wasm32-unknown-unknown --target-dir "$target/wasm" \
-        --no-default-features --features "$3"
+        --no-default-features --features "$3" --config "profile.release.package.deepseek-codec.opt-level=\"$4\""
     rm -rf "$out"
     "$target/debug/bind" "$target/wasm/wasm32-unknown-unknown/release/deepseek_codec_wasm.wasm" "$out" codec
     # shellcheck disable=SC2086
@@ -58,9 +58,9 @@ variant() { # FOLDER LIMIT FEATURES: one build of the module, at most LIMIT byte
     [ "$own_std" = no ] || [ "$size" -le "$2" ]
 }
 
-variant slim-no-masks 350000 ""
-variant slim 600000 masks
-variant full 1100000 vocab,masks
+variant slim-no-masks 350000 "" z
+variant slim 600000 masks z
+variant full 1100000 vocab,masks s
 cp ../src/tokenizer/vocab/deepseek.bin npm/vocabulary.bin
 cp ../LICENSE npm/LICENSE
 # The playground is a folder of its own that any server of files can serve.
