@@ -10,7 +10,8 @@ use serde::Deserialize;
 use super::events::{Difference, Run};
 use super::generate::{Case, Fault};
 use super::repair::{
-    REPAIRS, is_shown_there, mend, rename, stops, with_cut_arguments, with_plain_names, with_whole_last_call,
+    REPAIRS, has_stop_at_think_end, is_shown_there, mend, rename, stops, with_cut_arguments,
+    with_plain_names, with_whole_last_call,
 };
 use super::{Arrival, Input, Unit, reference, subject};
 
@@ -222,6 +223,10 @@ fn equal_up_to(input: &Input, ours: &Run) -> Result<Option<&'static str>, String
         let at = warning.at as usize;
         if warning.kind == Kind::ExtraThinkEnd && is_shown_there(input, at) {
             return Some(("stray-special", at));
+        }
+        // The repair does not fit where line ends are trimmed once it is gone.
+        if warning.kind == Kind::ExtraThinkEnd && has_stop_at_think_end(input, at) {
+            return Some(("stop-in-think-end", at));
         }
         FAULTS.iter().find(|(kind, _)| *kind == warning.kind).map(|(_, id)| (*id, at))
     });

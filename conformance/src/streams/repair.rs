@@ -75,21 +75,21 @@ fn without_stray_specials(input: &Input, ours: &Run) -> Option<Input> {
 /// An end of reasoning that ends none is no part of the answer here. In text, the reference finds stop sequences in its
 /// spelling, or across the end of it.
 fn without_think_ends_at_stops(input: &Input, ours: &Run) -> Option<Input> {
-    let text = input.text();
-    let length = Special::ThinkEnd.spelling().len();
     let is_left_out = |at: usize| {
         ours.warnings.iter().any(|warning| warning.kind == Kind::ExtraThinkEnd && warning.at == at as u64)
     };
-    let has_stop = |at: usize| {
-        stops(input).iter().any(|stop| {
-            let starts = (at + 1).saturating_sub(stop.len())..at + length;
-            starts.into_iter().any(|start| text.as_bytes()[start..].starts_with(stop.as_bytes()))
+    without_specials(input, |at| is_left_out(at) && has_stop_at_think_end(input, at))
+}
+
+/// Whether a stop sequence has a part in the spelling of an end of reasoning that stands at this place in a text.
+pub fn has_stop_at_think_end(input: &Input, at: usize) -> bool {
+    let text = input.text();
+    let end = at + Special::ThinkEnd.spelling().len();
+    input.arrival == Arrival::Text
+        && stops(input).iter().any(|stop| {
+            let mut starts = (at + 1).saturating_sub(stop.len())..end;
+            starts.any(|start| text.as_bytes()[start..].starts_with(stop.as_bytes()))
         })
-    };
-    if input.arrival != Arrival::Text {
-        return None;
-    }
-    without_specials(input, |at| is_left_out(at) && has_stop(at))
 }
 
 /// The stop sequences that the request asks for.
