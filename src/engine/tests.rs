@@ -15,6 +15,11 @@ use crate::tokenizer::Tokenizer;
 static TOKENIZER: LazyLock<Tokenizer> = LazyLock::new(|| PROFILES[0].tokenizer());
 static COMPILER: LazyLock<Compiler> = LazyLock::new(|| Compiler::new(&TOKENIZER));
 
+/// Serves the model name `larger` by the model whose tokenizer is used here.
+fn lowering() -> Options {
+    Options::default().with_model("larger", PROFILES[0])
+}
+
 fn sampling(temperature: f32, top_p: f32) -> Sampling {
     Sampling {
         max_tokens: None,
@@ -167,7 +172,7 @@ impl Engine for Random {
 }
 
 fn session(api: Api, body: &str) -> Session {
-    let lowered = lower(api, body.as_bytes(), &Options::default()).unwrap();
+    let lowered = lower(api, body.as_bytes(), &lowering()).unwrap();
     Session::new(&lowered, &TOKENIZER, SessionOptions::new("resp-1", Masks::Exact(&COMPILER))).unwrap()
 }
 
@@ -183,19 +188,19 @@ fn whatever_a_model_likes_a_required_call_is_made() {
         (
             Api::Chat,
             format!(
-                r#"{{"model": "deepseek-v4-pro", "thinking": {{"type": "disabled"}}, "messages": [{{"role": "user", "content": "hi"}}], "tools": [{{"type": "function", "function": {{"name": "weather", "parameters": {TOOL}}}}}], "tool_choice": "required"}}"#
+                r#"{{"model": "larger", "thinking": {{"type": "disabled"}}, "messages": [{{"role": "user", "content": "hi"}}], "tools": [{{"type": "function", "function": {{"name": "weather", "parameters": {TOOL}}}}}], "tool_choice": "required"}}"#
             ),
         ),
         (
             Api::Messages,
             format!(
-                r#"{{"model": "deepseek-v4-pro", "max_tokens": 900, "thinking": {{"type": "disabled"}}, "messages": [{{"role": "user", "content": "hi"}}], "tools": [{{"name": "weather", "input_schema": {TOOL}}}], "tool_choice": {{"type": "tool", "name": "weather"}}}}"#
+                r#"{{"model": "larger", "max_tokens": 900, "thinking": {{"type": "disabled"}}, "messages": [{{"role": "user", "content": "hi"}}], "tools": [{{"name": "weather", "input_schema": {TOOL}}}], "tool_choice": {{"type": "tool", "name": "weather"}}}}"#
             ),
         ),
         (
             Api::Responses,
             format!(
-                r#"{{"model": "deepseek-v4-pro", "reasoning": {{"effort": "none"}}, "input": "hi", "tools": [{{"type": "function", "name": "weather", "parameters": {TOOL}, "strict": false}}], "tool_choice": "required"}}"#
+                r#"{{"model": "larger", "reasoning": {{"effort": "none"}}, "input": "hi", "tools": [{{"type": "function", "name": "weather", "parameters": {TOOL}, "strict": false}}], "tool_choice": "required"}}"#
             ),
         ),
     ];
@@ -210,7 +215,7 @@ fn whatever_a_model_likes_a_required_call_is_made() {
     }
 }
 
-const JSON_MODE: &str = r#"{"model": "deepseek-v4-pro", "thinking": {"type": "disabled"}, "max_tokens": 400, "messages": [{"role": "user", "content": "JSON"}], "response_format": {"type": "json_object"}}"#;
+const JSON_MODE: &str = r#"{"model": "larger", "thinking": {"type": "disabled"}, "max_tokens": 400, "messages": [{"role": "user", "content": "JSON"}], "response_format": {"type": "json_object"}}"#;
 
 #[test]
 fn drafts_are_looked_at_and_taken_as_far_as_they_are_chosen() {
@@ -272,7 +277,7 @@ fn what_breaks_off_ends_well_formed() {
     let response = answer.stream().response().to_string();
     assert!(response.contains(r#""finish_reason":"length""#), "{response}");
     // The prompt is too long.
-    let lowered = lower(Api::Chat, JSON_MODE.as_bytes(), &Options::default()).unwrap();
+    let lowered = lower(Api::Chat, JSON_MODE.as_bytes(), &lowering()).unwrap();
     let options = SessionOptions { context_limit: 10, ..SessionOptions::new("x", Masks::None) };
     assert!(matches!(Session::new(&lowered, &TOKENIZER, options), Err(SessionError::Request(_))));
 }
@@ -312,13 +317,13 @@ fn a_token_that_the_mask_forbids_ends_the_answer_with_an_error() {
 fn what_was_compiled_serves_again() {
     let first = session(Api::Chat, JSON_MODE);
     let compiled = first.compiled().unwrap().clone();
-    let lowered = lower(Api::Chat, JSON_MODE.as_bytes(), &Options::default()).unwrap();
+    let lowered = lower(Api::Chat, JSON_MODE.as_bytes(), &lowering()).unwrap();
     let options = SessionOptions { image_tokens: 5, ..SessionOptions::new("x", Masks::Compiled(compiled)) };
     let mut second = Session::new(&lowered, &TOKENIZER, options).unwrap();
     assert_eq!(second.mask(), first.clone().mask());
     assert_eq!(second.stream().usage().prompt, first.stream().usage().prompt + 5);
     let body = JSON_MODE.replace(r#""json_object""#, r#""json_schema", "json_schema": {"name": "x", "schema": {"type": "object", "properties": {"a": {"type": "string", "not": {"format": "uri"}}}}}"#);
-    let lowered = lower(Api::Chat, body.as_bytes(), &Options::new(crate::protocol::Policy::Lenient)).unwrap();
+    let lowered = lower(Api::Chat, body.as_bytes(), &lowering()).unwrap();
     let made = |masks| Session::new(&lowered, &TOKENIZER, SessionOptions::new("x", masks));
     assert!(matches!(made(Masks::Exact(&COMPILER)), Err(SessionError::Constraint(_))));
     assert_eq!(made(Masks::Relaxed(&COMPILER)).unwrap().left_out().len(), 1);
