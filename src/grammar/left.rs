@@ -7,7 +7,7 @@
 
 use crate::grammar::bytes::ByteSet;
 use crate::grammar::frames::{Kind, Numeral};
-use crate::grammar::keys::Keys;
+use crate::grammar::keys::{Key, Keys};
 use crate::grammar::language::Classifier;
 use crate::grammar::machine::{Machine, Thread, Top};
 use crate::grammar::string::{Cursor, Escape, Place};
@@ -191,14 +191,13 @@ impl Machine<'_> {
                         .filter(|byte| classifier.next(key.class, *byte) != Classifier::DEAD)
                         .for_each(|byte| bytes.add(byte));
                 }
-                let next = bytes.iter().filter_map(|byte| key.next(&keys, byte));
-                let from = out.len();
-                out.extend(next.map(|key| Thread { top: Top::Key { key, escape: Escape::None }, frame }));
+                let next: Vec<Key> = bytes.iter().filter_map(|byte| key.next(&keys, byte)).collect();
                 if complete {
                     self.end_key(frame, key, out);
-                    let keys = out.len() - from;
-                    out[from..].rotate_right(keys.min(1));
                 }
+                out.extend(
+                    next.into_iter().map(|key| Thread { top: Top::Key { key, escape: Escape::None }, frame }),
+                );
             }
             Top::String { .. } | Top::Key { .. } => {
                 ESCAPED.iter().for_each(|byte| self.step(thread, *byte, out));
@@ -206,16 +205,14 @@ impl Machine<'_> {
             Top::Number { set, at } => {
                 self.end_number(thread, out);
                 let value = self.number_value(set, at);
-                let from = out.len();
-                b"0123456789.e-".iter().for_each(|byte| self.step(thread, *byte, out));
-                // Zeros behind the point lead to nothing new.
-                if value.is_some() {
-                    let zeros = |machine: &Self, thread: &Thread| match thread.top {
-                        Top::Number { set, at } => machine.number_value(set, at) == value,
-                        _ => false,
-                    };
-                    let more: Vec<Thread> = out.drain(from..).collect();
-                    out.extend(more.into_iter().filter(|thread| !zeros(self, thread)));
+                for byte in b"0123456789.e-" {
+                    let from = out.len();
+                    self.step(thread, *byte, out);
+                    let next = out.get(from).and_then(Thread::number);
+                    // Zeros behind the point lead to nothing new.
+                    if value.is_some() && next.is_some_and(|next| self.number_value(set, next) == value) {
+                        out.truncate(from);
+                    }
                 }
             }
             Top::Open { .. } => {

@@ -56,21 +56,13 @@ fn chat(lowered: &Lowered) -> Option<Object> {
         });
         body.insert("tools", Json::Array(tools.collect()));
     }
-    match &conversation.tool_choice {
-        ToolChoice::Auto => {}
-        ToolChoice::None => body.insert("tool_choice", "none".into()),
-        ToolChoice::Required => body.insert("tool_choice", "required".into()),
-        ToolChoice::Allowed { names, required } => {
-            let tools = names.iter().map(|name| {
-                object([("type", "function".into()), ("function", object([("name", name.as_str().into())]))])
-            });
-            let allowed = object([("mode", mode(*required)), ("tools", Json::Array(tools.collect()))]);
-            body.insert(
-                "tool_choice",
-                object([("type", "allowed_tools".into()), ("allowed_tools", allowed)]),
-            );
-        }
-    }
+    choose(&mut body, &conversation.tool_choice, |mode, names| {
+        let tools = names.iter().map(|name| {
+            object([("type", "function".into()), ("function", object([("name", name.as_str().into())]))])
+        });
+        let allowed = object([("mode", mode), ("tools", Json::Array(tools.collect()))]);
+        object([("type", "allowed_tools".into()), ("allowed_tools", allowed)])
+    });
     match &conversation.response_format {
         ResponseFormat::Text => {}
         ResponseFormat::JsonObject => {
@@ -152,24 +144,11 @@ fn responses(lowered: &Lowered) -> Option<Object> {
         });
         body.insert("tools", Json::Array(tools.collect()));
     }
-    match &conversation.tool_choice {
-        ToolChoice::Auto => {}
-        ToolChoice::None => body.insert("tool_choice", "none".into()),
-        ToolChoice::Required => body.insert("tool_choice", "required".into()),
-        ToolChoice::Allowed { names, required } => {
-            let tools = names
-                .iter()
-                .map(|name| object([("type", "function".into()), ("name", name.as_str().into())]));
-            body.insert(
-                "tool_choice",
-                object([
-                    ("type", "allowed_tools".into()),
-                    ("mode", mode(*required)),
-                    ("tools", Json::Array(tools.collect())),
-                ]),
-            );
-        }
-    }
+    choose(&mut body, &conversation.tool_choice, |mode, names| {
+        let tools =
+            names.iter().map(|name| object([("type", "function".into()), ("name", name.as_str().into())]));
+        object([("type", "allowed_tools".into()), ("mode", mode), ("tools", Json::Array(tools.collect()))])
+    });
     let format = match &conversation.response_format {
         ResponseFormat::Text => None,
         ResponseFormat::JsonObject => Some(object([("type", "json_object".into())])),
@@ -404,6 +383,17 @@ fn effort_json(effort: Effort) -> Json {
         Effort::Max => "max".into(),
         Effort::Score(score) => u32::from(score.get()).into(),
     }
+}
+
+/// Writes a choice of tools that is not the default; `allowed` writes a mode and the names of those allowed.
+fn choose(body: &mut Object, choice: &ToolChoice, allowed: impl Fn(Json, &[String]) -> Json) {
+    let choice = match choice {
+        ToolChoice::Auto => return,
+        ToolChoice::None => "none".into(),
+        ToolChoice::Required => "required".into(),
+        ToolChoice::Allowed { names, required } => allowed(mode(*required), names),
+    };
+    body.insert("tool_choice", choice);
 }
 
 fn mode(required: bool) -> Json {
