@@ -1,6 +1,6 @@
 //! `conformance COMMAND [--count N] [--seed N] [--first N] [--ids-every N] [--threads N] [--tokenizer FILE]`
 //!
-//! Commands: `requests`, `streams`, `json`, `golds`, `export`, `show`, `show-stream`, `speed`; README.md says what each does.
+//! Commands: `requests`, `streams`, `json`, `golds`, `export`, `export-streams`, `show`, `show-stream`, `speed`; README.md says what each does.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -36,9 +36,9 @@ fn options() -> Result<Options, String> {
     let mut arguments = std::env::args().skip(1);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let tokenizer = std::env::var_os("DEEPSEEK_TOKENIZER_JSON").map(PathBuf::from);
-    let command = arguments
-        .next()
-        .ok_or("which command? requests, streams, json, golds, export, show, show-stream or speed")?;
+    let command = arguments.next().ok_or(
+        "which command? requests, streams, json, golds, export, export-streams, show, show-stream or speed",
+    )?;
     let mut options = Options { command, count: None, seed: 1, first: 0, ids_every: 10, threads, tokenizer };
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
@@ -96,6 +96,11 @@ fn dispatch(options: &Options) -> Result<bool, String> {
             let folder = here.join("../fixtures/protocol/generated");
             let count = options.count.unwrap_or(300);
             export::write(&sides(options)?, options.seed, count, &folder)?;
+            Ok(true)
+        }
+        "export-streams" => {
+            let file = here.join("../fixtures/output/generated.jsonl");
+            streams::export::write(options.seed, options.count.unwrap_or(300), &file)?;
             Ok(true)
         }
         other => Err(format!("unknown command {other}")),

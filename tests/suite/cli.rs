@@ -159,6 +159,19 @@ fn decode_makes_a_response_or_its_events() {
     let events = stdout(&["decode", "--protocol", "chat", "--text", "--stream", &request], text);
     assert!(events.starts_with("data: {"), "{events}");
     assert!(events.ends_with("data: [DONE]\n\n"), "{events}");
+    let content = |options: &[&str]| {
+        let whole =
+            stdout(&[&["decode", "--protocol", "chat"], options, &[&request]].concat(), ids.as_bytes());
+        let response = Json::parse(whole.as_bytes()).unwrap();
+        let message = response.get("choices").unwrap().as_array().unwrap()[0].get("message").unwrap();
+        message.get("content").unwrap().to_string()
+    };
+    // The full stop.
+    let full_stop = ids.split_whitespace().rev().nth(1).unwrap();
+    assert_eq!(content(&["--stop-id", full_stop]), r#""""#, "the reasoning has one");
+    let four = ids.split_whitespace().rev().nth(2).unwrap();
+    assert_eq!(content(&["--stop-id", "5", "--stop-id", four]), r#""""#);
+    assert_eq!(content(&["--stop-id", four, "--keep-stop"]), r#""Four""#);
 }
 
 #[test]
@@ -166,7 +179,7 @@ fn bad_input_fails_with_its_place_and_code_2() {
     let unknown_model = br#"{"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}]}"#;
     let bad_part = br#"{"model": "deepseek-v4-pro", "messages": [{"role": "user", "content": [{"type": "text", "text": 5}]}]}"#;
     let request = fixture("chat_minimal.json");
-    let cases: [(&[&str], &[u8], &str); 17] = [
+    let cases: [(&[&str], &[u8], &str); 18] = [
         (&["encode"], b" \n", "standard input is empty"),
         (&["count"], b"{\"messages\": [", "not JSON: messages"),
         (&["encode"], b"\x7fELF\x02", "not JSON"),
@@ -176,6 +189,7 @@ fn bad_input_fails_with_its_place_and_code_2() {
         (&["decode", &request], b"12 {}", "standard input: not a token id: {} (--text reads text)"),
         (&["decode", &request], b"[12, 129280]", "no token has the id 129280"),
         (&["decode", "--text", &request], &[0xff], "not UTF-8"),
+        (&["decode", "--text", "--stop-id", "1", &request], b"x", "cannot be used with '--stop-id"),
         (&["encode"], b"{}", "name the format with --protocol"),
         (&["encode", "--protocol", "chat"], b"[", "(status 400, syntax)"),
         (&["encode", "--protocol", "chat"], unknown_model, "model: The supported API model names are"),

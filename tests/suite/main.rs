@@ -9,6 +9,7 @@ mod cli;
 mod fixture;
 mod fuzz_replay;
 mod generated;
+mod generated_outputs;
 mod golden;
 mod hostile;
 mod injection;

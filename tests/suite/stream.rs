@@ -72,7 +72,7 @@ fn lowered(api: Api, asked: &Asked) -> Lowered {
     lower(api, request.to_string().as_bytes(), &Options::new(Policy::Lenient)).unwrap()
 }
 
-fn options(dialect: Dialect) -> StreamOptions {
+pub(crate) fn options(dialect: Dialect) -> StreamOptions {
     StreamOptions {
         created: 1_700_000_000,
         seed: 7,
@@ -100,12 +100,12 @@ fn push_ids(stream: &mut Stream, ids: &[TokenId], out: &mut Vec<Chunk>) {
     }
 }
 
-fn response(stream: &Stream) -> Value {
+pub(crate) fn response(stream: &Stream) -> Value {
     stream.response().into()
 }
 
 /// What a client of the API gathers.
-fn gather(api: Api, dialect: Dialect, chunks: &[Chunk]) -> Value {
+pub(crate) fn gather(api: Api, dialect: Dialect, chunks: &[Chunk]) -> Value {
     match api {
         Api::Chat => gather_chat(dialect, chunks),
         Api::Responses => gather_responses(chunks),
@@ -580,13 +580,18 @@ fn show(api: Api, asked: &Asked, case: &Json) -> String {
     stream.finish(finish, &mut chunks);
     let mut bytes = Vec::new();
     chunks.iter().for_each(|chunk| chunk.write_sse(&mut bytes));
+    let sent = String::from_utf8(bytes).unwrap();
+    format!("# {}\n\n{sent}{}\n", api.as_str(), conclusion(api, &stream))
+}
+
+/// The complete response, where the events have none, and the warnings.
+pub(crate) fn conclusion(api: Api, stream: &Stream) -> String {
     let warnings: Vec<_> =
         stream.warnings().iter().map(|w| format!("{} at {}", w.kind.as_str(), w.at)).collect();
-    let mut shown = format!("# {}\n\n{}", api.as_str(), String::from_utf8(bytes).unwrap());
-    // The last event of a Responses stream has the response.
-    if api != Api::Responses {
-        shown.push_str(&format!("response: {}\n", stream.response()));
+    let warnings = format!("warnings: [{}]\n", warnings.join(", "));
+    match api {
+        // The last event of a stream has the response.
+        Api::Responses => warnings,
+        Api::Chat | Api::Messages => format!("response: {}\n{warnings}", stream.response()),
     }
-    shown.push_str(&format!("warnings: [{}]\n\n", warnings.join(", ")));
-    shown
 }

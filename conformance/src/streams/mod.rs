@@ -6,6 +6,7 @@
 pub mod arrival;
 pub mod events;
 pub mod explain;
+pub mod export;
 pub mod generate;
 pub mod markup;
 pub mod reference;

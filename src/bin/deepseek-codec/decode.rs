@@ -5,6 +5,7 @@ use std::path::Path;
 
 use deepseek_codec::output::Finish;
 use deepseek_codec::protocol::{Chunk, Dialect, StreamOptions};
+use deepseek_codec::token::TokenId;
 
 use crate::failure::Failure;
 use crate::request::{read_bytes, read_file};
@@ -23,7 +24,13 @@ pub(crate) fn decode(args: &DecodeArgs) -> Result<(), Failure> {
     let tokenizer = accepted.profile.tokenizer();
     let prompt_tokens = tokenizer.count(&accepted.prompt) as u64;
     let dialect = if args.vendor { Dialect::Vendor } else { Dialect::Deepseek };
-    let options = StreamOptions { dialect, prompt_tokens, ..StreamOptions::new("resp-1") };
+    let options = StreamOptions {
+        dialect,
+        prompt_tokens,
+        stop_ids: args.stop_id.iter().copied().map(TokenId).collect(),
+        keep_stop: args.keep_stop,
+        ..StreamOptions::new("resp-1")
+    };
     let mut stream = accepted.lowered.stream(&tokenizer, options);
     let mut out = BufWriter::new(io::stdout().lock());
     let mut chunks = Vec::new();

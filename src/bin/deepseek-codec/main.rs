@@ -150,6 +150,12 @@ struct DecodeArgs {
     /// Why the engine stopped.
     #[arg(long, value_enum, default_value_t)]
     finish: FinishArg,
+    /// An id that ends the output wherever it comes; can be repeated.
+    #[arg(long, value_name = "ID", conflicts_with = "text")]
+    stop_id: Vec<u32>,
+    /// Keep the stop sequence in the answer, and the text of an id that ends the output.
+    #[arg(long)]
+    keep_stop: bool,
     #[command(flatten)]
     options: RequestOptions,
 }
