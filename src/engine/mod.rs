@@ -12,11 +12,13 @@
 //!
 //! Nothing here reads a clock, starts a thread (but for [`prepare`] with the feature `parallel`) or waits.
 
+mod cache;
 mod sampler;
 mod session;
 #[cfg(all(test, feature = "vocab"))]
 mod tests;
 
+pub use cache::{CachedMasks, MaskCache};
 pub use sampler::{LogitMask, Sampler};
 pub use session::{Masks, Session, SessionError, SessionOptions, prepare};
 

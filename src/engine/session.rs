@@ -134,6 +134,12 @@ impl Session {
         &self.sampling
     }
 
+    /// How many tokens may still come: what an engine that generates on its own is to be told.
+    #[must_use]
+    pub const fn tokens_left(&self) -> u32 {
+        self.left
+    }
+
     /// The response, its usage and its warnings so far.
     #[must_use]
     pub const fn stream(&self) -> &Stream {

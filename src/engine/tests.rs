@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
 use super::*;
-use crate::grammar::Compiler;
+use crate::grammar::{Compiler, Layout};
 use crate::json::Json;
 use crate::model::PROFILES;
 use crate::protocol::{Api, Options, lower};
@@ -338,4 +338,33 @@ fn masks_of_many_sessions_are_made_at_once() {
     for session in &mut sessions {
         assert_eq!(session.mask().unwrap().0, mask);
     }
+}
+
+#[test]
+fn compiled_constraints_are_kept_while_there_is_room() {
+    let lowered = |name: &str| {
+        let body = format!(
+            r#"{{"model": "larger", "messages": [{{"role": "user", "content": "json"}}], "thinking": {{"type": "disabled"}},
+                "response_format": {{"type": "json_schema", "json_schema": {{"name": "x", "schema": {{"const": "{name}"}}}}}}}}"#
+        );
+        lower(Api::Chat, body.as_bytes(), &lowering()).unwrap()
+    };
+    let cache = MaskCache::new(Compiler::new(&TOKENIZER), Layout::default(), false, 2);
+    let was_kept = |name: &str| cache.get(&lowered(name)).unwrap().was_kept;
+    assert_eq!(["a", "b", "a", "c", "a", "b"].map(was_kept), [false, false, true, false, true, false]);
+    let masks = |name: &str| cache.get(&lowered(name)).unwrap().masks();
+    let (Masks::Compiled(one), Masks::Compiled(other)) = (masks("b"), masks("a")) else { panic!("no masks") };
+    let (mut first, mut second) = (vec![0; one.mask_words()], vec![0; one.mask_words()]);
+    let quoted = |name: &str| TOKENIZER.encode_text(&format!("\"{name}\""));
+    let (mut one, mut other) = (one.matcher(), other.matcher());
+    assert!(quoted("b").iter().all(|id| one.accept(*id).is_ok()) && one.is_complete());
+    assert!(quoted("b").iter().any(|id| other.accept(*id).is_err()));
+    one.fill_mask(&mut first);
+    other.fill_mask(&mut second);
+    assert_ne!(first, second);
+    let plain = br#"{"model": "larger", "messages": [{"role": "user", "content": "hi"}]}"#;
+    assert!(matches!(
+        cache.get(&lower(Api::Chat, plain, &lowering()).unwrap()).unwrap().masks(),
+        Masks::None
+    ));
 }

@@ -115,9 +115,14 @@ impl RequestError {
                     ErrorKind::ContextLength => Json::from("context_length_exceeded"),
                     _ => Json::Null,
                 };
-                error([("message", message), ("type", TYPE.into()), ("param", param.into()), ("code", code)])
+                openai_error([
+                    ("message", message),
+                    ("type", TYPE.into()),
+                    ("param", param.into()),
+                    ("code", code),
+                ])
             }
-            (Dialect::Deepseek, _) => error([
+            (Dialect::Deepseek, _) => openai_error([
                 ("message", message),
                 ("type", TYPE.into()),
                 ("param", Json::Null),
@@ -127,7 +132,8 @@ impl RequestError {
     }
 }
 
-fn error(members: [(&str, Json); 4]) -> Json {
+/// An error body in the form of OpenAI.
+pub(super) fn openai_error(members: [(&str, Json); 4]) -> Json {
     Json::from([("error", members.into())])
 }
 

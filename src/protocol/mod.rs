@@ -23,6 +23,7 @@ pub mod chat;
 mod checks;
 mod custom_input;
 mod error;
+mod failure;
 mod images;
 pub mod messages;
 mod reasoning;
@@ -39,6 +40,7 @@ pub mod wire;
 #[cfg(feature = "validate")]
 pub use checks::SchemaWarning;
 pub use error::{ErrorKind, RequestError};
+pub use failure::{Failure, count_response};
 pub use sampling::Sampling;
 pub use sink::{Chunk, EventSink};
 pub use stream::{Stream, StreamOptions, TokenLogprob, Usage};
@@ -227,30 +229,54 @@ pub struct Options {
 
 /// Model names, each with the version that serves it. The default has the official names and aliases.
 #[derive(Debug, Clone)]
-pub struct Models(BTreeMap<String, &'static Profile>);
+pub struct Models {
+    names: BTreeMap<String, &'static Profile>,
+    /// What names may begin with that are not known otherwise.
+    prefixes: BTreeMap<String, &'static Profile>,
+}
 
 impl Default for Models {
     fn default() -> Self {
         let names =
             PROFILES.iter().flat_map(|&profile| profile.names().map(move |name| (name.to_owned(), profile)));
-        Self(names.collect())
+        Self { names: names.collect(), prefixes: BTreeMap::new() }
     }
 }
 
 impl Models {
     /// Serves requests for the model `name` by `profile`, also where the name was known before.
     pub fn insert(&mut self, name: impl Into<String>, profile: &'static Profile) {
-        self.0.insert(name.into(), profile);
+        self.names.insert(name.into(), profile);
+    }
+
+    /// Serves requests for models whose name begins with `prefix` by `profile`, unless the whole name or a longer
+    /// prefix is known: `claude-` for every version of Claude.
+    pub fn insert_prefix(&mut self, prefix: impl Into<String>, profile: &'static Profile) {
+        self.prefixes.insert(prefix.into(), profile);
+    }
+
+    /// The prefixes in order, with their versions.
+    pub fn prefixes(&self) -> impl Iterator<Item = (&str, &'static Profile)> {
+        self.prefixes.iter().map(|(prefix, profile)| (prefix.as_str(), *profile))
     }
 
     /// The names in order, with their versions.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &'static Profile)> {
-        self.0.iter().map(|(name, profile)| (name.as_str(), *profile))
+        self.names.iter().map(|(name, profile)| (name.as_str(), *profile))
     }
 
-    fn get(&self, name: &str) -> Result<&'static Profile, RequestError> {
-        self.0.get(name).copied().ok_or_else(|| {
-            let names: Vec<&str> = self.0.keys().map(String::as_str).collect();
+    /// The version that serves the model `name`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Model`] if the name is not known.
+    pub fn get(&self, name: &str) -> Result<&'static Profile, RequestError> {
+        let by_prefix = || {
+            let fitting = self.prefixes.iter().filter(|(prefix, _)| name.starts_with(prefix.as_str()));
+            fitting.max_by_key(|(prefix, _)| prefix.len()).map(|(_, profile)| profile)
+        };
+        self.names.get(name).or_else(by_prefix).copied().ok_or_else(|| {
+            let names: Vec<&str> = self.names.keys().map(String::as_str).collect();
             let message =
                 format!("The supported API model names are {}, but you passed {name}.", names.join(", "));
             RequestError::new(ErrorKind::Model, "model", message)

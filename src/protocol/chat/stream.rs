@@ -381,7 +381,7 @@ fn fingerprint(options: &StreamOptions) -> Option<Json> {
 /// all, and what they used together. The prompt counts once.
 ///
 /// Each stream numbers its choice by [`StreamOptions::index`], and ends with a `[DONE]` of its own, of which a client
-/// gets the last.
+/// gets the last ([`Choices`](super::Choices)).
 #[must_use]
 pub fn join_choices(responses: impl IntoIterator<Item = Json>) -> Option<Json> {
     let mut responses = responses.into_iter();
@@ -403,7 +403,7 @@ pub fn join_choices(responses: impl IntoIterator<Item = Json>) -> Option<Json> {
 }
 
 /// Counts of generated tokens add up; those of the prompt are the same in all answers.
-fn add_usage(usage: &Json, more: &Json) -> Json {
+pub(super) fn add_usage(usage: &Json, more: &Json) -> Json {
     let number = |json: Option<&Json>| match json {
         Some(Json::Number(number)) => number.as_u64().unwrap_or(0),
         _ => 0,

@@ -1,0 +1,156 @@
+//! What generates tokens.
+//!
+//! The engines behind a gateway wait for devices and networks, so a [`Sequence`] is asked for its next token without
+//! blocking. A dropped sequence is cancelled.
+
+pub mod script;
+
+use std::fmt;
+
+use axum::http::HeaderValue;
+use deepseek_codec::engine::{LogitMask, Session, Step};
+use deepseek_codec::output::Finish;
+use deepseek_codec::protocol::Lowered;
+
+/// An engine.
+#[derive(Debug)]
+pub enum Engine {
+    /// What a file says is generated.
+    Script(script::Script),
+}
+
+/// What is to be generated.
+#[derive(Debug, Clone, Copy)]
+pub struct Order<'o> {
+    /// The request.
+    pub lowered: &'o Lowered,
+    /// What answers it.
+    pub session: &'o Session,
+    /// Which of its answers this is.
+    pub index: usize,
+    /// The hashes of the prompt's blocks.
+    pub prefix: Option<&'o HeaderValue>,
+}
+
+/// A sequence that is being generated. Dropping it ends the work on it.
+#[derive(Debug)]
+pub enum Sequence {
+    /// By a script.
+    Script(script::Sequence),
+}
+
+/// What comes next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// A token.
+    Token(Step),
+    /// The end, which no token says.
+    End(Finish),
+}
+
+/// Why nothing more comes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineError {
+    /// What kind of failure it is.
+    pub kind: EngineErrorKind,
+    /// What happened, for the log: clients are told the kind only.
+    pub detail: String,
+}
+
+/// Kinds of failures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EngineErrorKind {
+    /// The engine has too much to do.
+    Overloaded,
+    /// The engine took too long.
+    Timeout,
+    /// Anything else.
+    Failed,
+}
+
+impl EngineError {
+    /// A failure of no special kind.
+    pub fn failed(detail: impl Into<String>) -> Self {
+        Self { kind: EngineErrorKind::Failed, detail: detail.into() }
+    }
+
+    /// What clients are told.
+    #[must_use]
+    pub const fn told(&self) -> &'static str {
+        match self.kind {
+            EngineErrorKind::Overloaded => "The engine has too much to do. Try again later.",
+            EngineErrorKind::Timeout => "The engine took too long.",
+            EngineErrorKind::Failed => "The engine failed.",
+        }
+    }
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.told(), self.detail)
+    }
+}
+
+impl std::error::Error for EngineError {}
+
+impl Engine {
+    /// Its name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Script(_) => "script",
+        }
+    }
+
+    /// What operators and clients should know about its answers, if they are not those of a language model.
+    #[must_use]
+    pub const fn caveat(&self) -> Option<&'static str> {
+        match self {
+            Self::Script(_) => Some("answers come from a script, not from a model"),
+        }
+    }
+
+    /// Whether it holds answers to their form itself, and takes no masks.
+    #[must_use]
+    pub const fn constrains(&self) -> bool {
+        match self {
+            Self::Script(_) => false,
+        }
+    }
+
+    /// Whether it can be given images.
+    #[must_use]
+    pub const fn takes_images(&self) -> bool {
+        match self {
+            Self::Script(_) => true,
+        }
+    }
+
+    /// Begins an answer.
+    ///
+    /// # Errors
+    ///
+    /// If the engine cannot take it.
+    pub async fn start(&self, order: Order<'_>) -> Result<Sequence, EngineError> {
+        match self {
+            Self::Script(script) => script.start(order).map(Sequence::Script),
+        }
+    }
+}
+
+impl Sequence {
+    /// What comes next: a token that `mask` allows, where there is a mask.
+    ///
+    /// # Errors
+    ///
+    /// If the engine fails; nothing more comes then.
+    pub async fn next(&mut self, mask: Option<LogitMask<'_>>) -> Result<Next, EngineError> {
+        match self {
+            // A script says what comes, allowed or not.
+            Self::Script(sequence) => {
+                let _ = mask;
+                sequence.next().await
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What all requests share.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::http::HeaderMap;
+use deepseek_codec::engine::MaskCache;
+use deepseek_codec::grammar::{Compiler, Layout};
+use deepseek_codec::model::{PROFILES, Profile};
+use deepseek_codec::protocol::{Api, Failure, Options};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
+
+use crate::config::{Config, ConfigError, MaskMode};
+use crate::engine::Engine;
+use crate::keys;
+use crate::metrics::Metrics;
+use crate::refusal::Refusal;
+
+/// What all requests share.
+pub struct Gateway {
+    /// The settings.
+    pub config: Config,
+    /// What generates.
+    pub engine: Engine,
+    /// Counts.
+    pub metrics: Metrics,
+    chat: Options,
+    responses: Options,
+    messages: Options,
+    /// Compiled masks for each model; their vocabularies are arranged when they are first needed.
+    masks: Vec<OnceLock<MaskCache>>,
+    requests: Arc<Semaphore>,
+    requests_of_keys: Vec<Arc<Semaphore>>,
+    hasher: RandomState,
+    numbers: AtomicU64,
+}
+
+/// The right to be answered, among the requests that are answered at once.
+#[derive(Debug)]
+pub struct Permit {
+    _all: OwnedSemaphorePermit,
+    _key: Option<OwnedSemaphorePermit>,
+}
+
+impl Gateway {
+    /// A gateway with these settings in front of this engine.
+    ///
+    /// # Errors
+    ///
+    /// If an alias names no model.
+    pub fn new(config: Config, engine: Engine) -> Result<Self, ConfigError> {
+        let limits = &config.limits;
+        let semaphore = |permits: usize| Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS)));
+        Ok(Self {
+            chat: config.options(Api::Chat)?,
+            responses: config.options(Api::Responses)?,
+            messages: config.options(Api::Messages)?,
+            masks: PROFILES.iter().map(|_| OnceLock::new()).collect(),
+            requests: semaphore(limits.requests),
+            requests_of_keys: config.keys.iter().map(|_| semaphore(limits.requests_per_key)).collect(),
+            metrics: Metrics::default(),
+            hasher: RandomState::new(),
+            numbers: AtomicU64::new(0),
+            engine,
+            config,
+        })
+    }
+
+    /// How requests of an API are lowered.
+    #[must_use]
+    pub const fn options(&self, api: Api) -> &Options {
+        match api {
+            Api::Chat => &self.chat,
+            Api::Responses => &self.responses,
+            Api::Messages => &self.messages,
+        }
+    }
+
+    /// The masks for a model's requests; nothing if there are none, or the engine makes them itself.
+    #[must_use]
+    pub fn masks(&self, profile: &Profile) -> Option<&MaskCache> {
+        if self.config.masks.mode == MaskMode::Off || self.engine.constrains() {
+            return None;
+        }
+        let at = PROFILES.iter().position(|known| *known == profile)?;
+        let relaxed = self.config.masks.mode == MaskMode::Relaxed;
+        let cache = || {
+            let compiler = Compiler::new(&profile.tokenizer());
+            MaskCache::new(compiler, Layout::default(), relaxed, self.config.masks.kept)
+        };
+        Some(self.masks[at].get_or_init(cache))
+    }
+
+    /// The place of the key that a request shows; nothing if none is asked for.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or it is not known.
+    pub fn key(&self, headers: &HeaderMap) -> Result<Option<usize>, Refusal> {
+        if self.config.keys.is_empty() {
+            return Ok(None);
+        }
+        match keys::find(&self.config.keys, headers) {
+            Some(key) => Ok(Some(key)),
+            None => Err(Refusal::failure(
+                Failure::Authentication,
+                "The API key is missing or not known. Send it as `Authorization: Bearer` or as `x-api-key`.",
+            )),
+        }
+    }
+
+    /// The right to be answered. It is asked for before the body is read, so that what waits takes no memory.
+    ///
+    /// # Errors
+    ///
+    /// If there are too many requests already.
+    pub fn admit(&self, key: Option<usize>) -> Result<Permit, Refusal> {
+        let full =
+            |failure, message: &'static str| move |_: TryAcquireError| Refusal::failure(failure, message);
+        let of_key = key.map(|key| self.requests_of_keys[key].clone().try_acquire_owned()).transpose();
+        let of_key = of_key.map_err(full(
+            Failure::RateLimit,
+            "This key has too many requests at once. Wait for one to end.",
+        ))?;
+        let all = self.requests.clone().try_acquire_owned();
+        let all =
+            all.map_err(full(Failure::Overloaded, "There are too many requests at once. Try again later."))?;
+        Ok(Permit { _all: all, _key: of_key })
+    }
+
+    /// A number that nobody can foresee: for ids, and for choosing tokens.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.hasher.hash_one(self.numbers.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// Seconds of Unix time.
+#[must_use]
+pub fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
