@@ -123,7 +123,6 @@ impl Answer {
     }
 
     /// The answer as server-sent events.
-    #[must_use]
     pub fn into_body(self) -> Body {
         let events = stream::unfold(self, |mut answer| async move {
             let text = answer.text().await?;

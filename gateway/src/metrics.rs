@@ -152,9 +152,9 @@ pub struct About {
 }
 
 impl Record {
-    /// Begins the record of a request that is going to be answered.
+    /// Begins the record of a request that came at `begun` and is going to be answered.
     #[must_use]
-    pub fn new(gateway: Arc<Gateway>, about: About) -> Self {
+    pub fn new(gateway: Arc<Gateway>, about: About, begun: Instant) -> Self {
         let metrics = &gateway.metrics;
         metrics.active.fetch_add(1, Ordering::Relaxed);
         metrics.prompt_tokens.fetch_add(about.prompt_tokens as u64, Ordering::Relaxed);
@@ -163,7 +163,6 @@ impl Record {
             Some(false) => metrics.masks_compiled.fetch_add(1, Ordering::Relaxed),
             None => 0,
         };
-        let begun = Instant::now();
         Self {
             gateway,
             about,

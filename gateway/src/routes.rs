@@ -1,6 +1,7 @@
 //! The addresses, and what stands behind each.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -124,7 +125,11 @@ async fn try_generate(
     request: Request,
     id: &str,
 ) -> Result<Response, Refusal> {
+    let begun = Instant::now();
     let (key, permit, body) = admitted(gateway, api, request).await?;
+    if gateway.config.log.texts {
+        tracing::info!(id, body = %String::from_utf8_lossy(&body), "request");
+    }
     let prepared = {
         let (gateway, id) = (gateway.clone(), id.to_owned());
         on_processor(move || request::prepare(&gateway, api, &body, &id)).await?
@@ -142,7 +147,7 @@ async fn try_generate(
         had_masks,
         left_out,
     };
-    let mut record = Record::new(gateway.clone(), about);
+    let mut record = Record::new(gateway.clone(), about, begun);
     let mut parts = Vec::with_capacity(sessions.len());
     for (index, session) in sessions.into_iter().enumerate() {
         let order = Order { lowered: &lowered, session: &session, index, prefix: prefix.as_ref() };
@@ -239,7 +244,7 @@ async fn admitted(
     }
     let body = Limited::new(request.into_body(), limits.body_bytes).collect();
     let body = timeout(seconds(limits.body_seconds), body).await;
-    let body = body.map_err(|_| Refusal::failure(Failure::Timeout, "The body took too long."))?;
+    let body = body.map_err(|_| Refusal::failure(Failure::Slow, "The body took too long."))?;
     let body = body.map_err(|error| {
         if error.is::<LengthLimitError>() {
             return too_large();

@@ -17,6 +17,8 @@ named_kinds! {
         Method = "method_not_allowed",
         /// The body did not arrive as it should.
         Body = "invalid_request_error",
+        /// The body took too long to arrive.
+        Slow = "request_timeout",
         /// The body is too large.
         TooLarge = "request_too_large",
         /// This client sends too many requests.
@@ -40,6 +42,7 @@ impl Failure {
             (Self::Authentication, ..) => 401,
             (Self::NotFound, ..) => 404,
             (Self::Method, ..) => 405,
+            (Self::Slow, ..) => 408,
             (Self::TooLarge, ..) => 413,
             (Self::RateLimit, ..) => 429,
             (Self::Server, ..) => 500,
@@ -60,7 +63,7 @@ impl Failure {
     #[must_use]
     pub fn body(self, api: Api, dialect: Dialect, message: &str) -> Json {
         let kind = match (self, api, dialect) {
-            (Self::Method, ..) => "invalid_request_error",
+            (Self::Method | Self::Slow, ..) => "invalid_request_error",
             (_, Api::Messages, Dialect::Vendor) => self.as_str(),
             (Self::NotFound | Self::TooLarge, ..) => "invalid_request_error",
             (Self::Authentication, _, Dialect::Vendor) => "invalid_request_error",

@@ -1,0 +1,12 @@
+//! All tests of the gateway in one binary: a server inside the test, and a client that speaks to it by HTTP.
+
+// The lint spares test functions, but not what they call.
+#![allow(clippy::unwrap_used)]
+
+mod cancelling;
+mod cases;
+mod configuration;
+mod ending;
+mod limits;
+mod program;
+mod server;
