@@ -89,6 +89,7 @@
 //! | `parallel` | no | encoding, and masks of several sequences, with several threads |
 //! | `validate` | no | checking of what was generated without a mask, by crate `jsonschema` |
 //! | `engine` | no | what drives an engine: sessions, masks for logits, a sampler |
+//! | `candle` | no | engines in the process, over `candle-transformers` |
 //! | `hf` | no | other vocabularies, through Hugging Face `tokenizers` |
 //! | `cli` | no | the program `deepseek-codec` |
 //!

@@ -13,12 +13,17 @@
 //! Nothing here reads a clock, starts a thread (but for [`prepare`] with the feature `parallel`) or waits.
 
 mod cache;
+#[cfg(feature = "candle")]
+pub mod candle;
+mod causal;
+mod dice;
 mod sampler;
 mod session;
 #[cfg(all(test, feature = "vocab"))]
 mod tests;
 
 pub use cache::{CachedMasks, MaskCache};
+pub use causal::{Causal, CausalError, CausalModel, CausalSequence};
 pub use sampler::{LogitMask, Sampler};
 pub use session::{Masks, Session, SessionError, SessionOptions, prepare};
 

@@ -1,6 +1,7 @@
 //! From logits to a token, as a request wants it.
 
 use crate::engine::Step;
+use crate::engine::dice::Dice;
 use crate::grammar::is_allowed;
 use crate::protocol::{Sampling, TokenLogprob};
 use crate::token::TokenId;
@@ -54,7 +55,7 @@ pub struct Sampler {
     top_p: f32,
     /// How many alternatives are reported, if log probabilities are.
     report: Option<usize>,
-    state: u64,
+    dice: Dice,
     candidates: Vec<(f32, u32)>,
 }
 
@@ -69,7 +70,7 @@ impl Sampler {
             temperature: sampling.temperature,
             top_p: sampling.top_p,
             report: sampling.logprobs.then(|| sampling.top_logprobs.unwrap_or(0).into()),
-            state: sampling.seed.unwrap_or(seed),
+            dice: Dice(sampling.seed.unwrap_or(seed)),
             candidates: Vec::new(),
         }
     }
@@ -116,7 +117,7 @@ impl Sampler {
         if self.top_p < 1.0 {
             kept = self.nucleus(f64::from(self.top_p) * total);
         }
-        let drawn = self.unit();
+        let drawn = self.dice.unit();
         let candidates = &self.candidates[..kept];
         let mut left = drawn * sum(candidates);
         for (weight, id) in candidates {
@@ -150,16 +151,6 @@ impl Sampler {
             weight >= wanted
         });
         kept.map_or(front, |at| at + 1)
-    }
-
-    /// The next number from 0 up to 1 (SplitMix64).
-    pub(super) fn unit(&mut self) -> f64 {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^= mixed >> 31;
-        (mixed >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 

@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
+use super::dice::Dice;
 use super::*;
 use crate::grammar::{Compiler, Layout};
 use crate::json::Json;
@@ -95,7 +96,7 @@ fn tokens_are_drawn_as_often_as_they_are_likely() {
 
 #[test]
 fn a_nucleus_is_that_of_a_whole_sort() {
-    let mut dice = Sampler::new(&sampling(1.0, 1.0), 0);
+    let mut dice = Dice(1);
     let logits: Vec<f32> = (0..3000).map(|_| dice.unit() as f32 * 9.0).collect();
     let mut sorted: Vec<f64> = logits.iter().map(|logit| f64::from(*logit).exp()).collect();
     sorted.sort_by(|a, b| b.total_cmp(a));
@@ -118,7 +119,7 @@ fn a_nucleus_is_that_of_a_whole_sort() {
 
 /// An engine whose logits are random numbers.
 struct Random {
-    dice: Sampler,
+    dice: Dice,
     running: usize,
     /// After so many tokens it fails.
     fails_after: usize,
@@ -137,8 +138,7 @@ impl std::error::Error for Broken {}
 
 impl Random {
     fn new(seed: u64) -> Self {
-        let sampling = Sampling { seed: Some(seed), ..sampling(1.0, 1.0) };
-        Self { dice: Sampler::new(&sampling, 0), running: 0, fails_after: usize::MAX }
+        Self { dice: Dice(seed), running: 0, fails_after: usize::MAX }
     }
 }
 

@@ -1,0 +1,184 @@
+// The lint spares test functions, but not what they call.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+
+use serde_json::Value;
+
+use super::{CandleEngine, CandleState};
+use crate::engine::causal::CausalSequence;
+use crate::engine::{Branch, CausalModel, Engine, Masks, Session, SessionOptions, run};
+use crate::grammar::Compiler;
+use crate::model::PROFILES;
+use crate::protocol::{Api, Options, Sampling, lower};
+use crate::token::TokenId;
+
+/// Requests, and what every answer to them must be.
+const ANSWERS: &str = include_str!("../../../fixtures/engine/answers.jsonl");
+
+/// What a response says.
+#[derive(Default)]
+struct Said {
+    text: String,
+    /// The names of tools and their arguments.
+    calls: Vec<(String, Value)>,
+    /// Why it ended, in the API's own word.
+    end: String,
+}
+
+impl Said {
+    fn of(api: Api, response: &Value) -> Self {
+        let mut said = Self::default();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let arguments = |value: &Value| serde_json::from_str(value.as_str().unwrap()).unwrap();
+        match api {
+            Api::Chat => {
+                let choice = &response["choices"][0];
+                said.end = text(&choice["finish_reason"]);
+                said.text = text(&choice["message"]["content"]);
+                for call in choice["message"]["tool_calls"].as_array().into_iter().flatten() {
+                    let function = &call["function"];
+                    said.calls.push((text(&function["name"]), arguments(&function["arguments"])));
+                }
+            }
+            Api::Responses => {
+                said.end = text(&response["status"]);
+                for item in response["output"].as_array().unwrap() {
+                    match item["type"].as_str().unwrap() {
+                        "message" => said.text += &text(&item["content"][0]["text"]),
+                        "function_call" => {
+                            said.calls.push((text(&item["name"]), arguments(&item["arguments"])));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            Api::Messages => {
+                said.end = text(&response["stop_reason"]);
+                for block in response["content"].as_array().unwrap() {
+                    match block["type"].as_str().unwrap() {
+                        "text" => said.text += &text(&block["text"]),
+                        "tool_use" => said.calls.push((text(&block["name"]), block["input"].clone())),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        said
+    }
+}
+
+#[test]
+fn random_weights_answer_validly_under_masks() {
+    let mut engines = HashMap::new();
+    let mut distinct = HashSet::new();
+    for (index, line) in ANSWERS.lines().enumerate() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let api = match case["api"].as_str().unwrap() {
+            "chat" => Api::Chat,
+            "responses" => Api::Responses,
+            _ => Api::Messages,
+        };
+        let body = case["request"].to_string();
+        let lowered = lower(api, body.as_bytes(), &Options::default()).unwrap();
+        let (tokenizer, compiler, engine) = engines.entry(lowered.profile.name()).or_insert_with(|| {
+            let tokenizer = lowered.profile.tokenizer();
+            let engine = CandleEngine::tiny(&tokenizer, 7).unwrap();
+            (tokenizer.clone(), Compiler::new(&tokenizer), engine)
+        });
+        for answer in 0..2 {
+            let options = SessionOptions::new("x", Masks::Exact(compiler));
+            let mut session = Session::new(&lowered, tokenizer, options).unwrap();
+            run(engine, &mut session, |_| ControlFlow::Continue(())).unwrap();
+            let response: Value = session.stream().response().into();
+            let said = Said::of(api, &response);
+            let at = format!("line {}, answer {answer}: {response}", index + 1);
+            let want = &case["answer"];
+            if let Some(schema) = want.get("schema") {
+                let value = serde_json::from_str(&said.text).expect(&at);
+                assert!(jsonschema::is_valid(schema, &value), "{at}");
+            }
+            if let Some(regex) = want.get("regex") {
+                let schema = serde_json::json!({"type": "string", "pattern": regex});
+                assert!(jsonschema::is_valid(&schema, &said.text.as_str().into()), "{at}");
+            }
+            if let Some(tools) = want.get("calls") {
+                assert!(!said.calls.is_empty() && said.text.is_empty(), "{at}");
+                for (name, arguments) in &said.calls {
+                    assert!(jsonschema::is_valid(&tools[name], arguments), "{at}");
+                }
+            }
+            assert!(["stop", "tool_calls", "completed", "tool_use"].contains(&said.end.as_str()), "{at}");
+            distinct.insert((said.text, format!("{:?}", said.calls)));
+        }
+    }
+    // Random, indeed.
+    assert!(distinct.len() > 20, "{}", distinct.len());
+}
+
+/// Greedy decoding without a mask.
+fn greedy(
+    engine: &mut CandleEngine,
+    sequence: &mut CausalSequence<CandleState>,
+    count: usize,
+) -> Vec<TokenId> {
+    (0..count).map(|_| engine.step(sequence, None).unwrap().id).collect()
+}
+
+#[test]
+fn branches_and_what_was_taken_back_go_on_alike() {
+    let tokenizer = PROFILES[0].tokenizer();
+    let mut engine = CandleEngine::tiny(&tokenizer, 3).unwrap();
+    let greediest = Sampling {
+        max_tokens: None,
+        temperature: 0.0,
+        top_p: 1.0,
+        logprobs: false,
+        top_logprobs: None,
+        seed: None,
+        n: 1,
+    };
+    // The end of the model's memory lies in the middle of it.
+    let prompt = tokenizer.encode_text(&"Once upon a time ".repeat(150))[..500].to_vec();
+    let mut first = engine.start(&prompt, &greediest).unwrap();
+    let begin = greedy(&mut engine, &mut first, 7);
+    let mut second = engine.fork(&first).unwrap();
+    let end = greedy(&mut engine, &mut first, 20);
+    assert_eq!(greedy(&mut engine, &mut second, 20), end);
+    engine.truncate(&mut first, 7).unwrap();
+    assert_eq!(greedy(&mut engine, &mut first, 20), end);
+    // Nothing is read twice where the last token was not read yet.
+    engine.truncate(&mut first, 27).unwrap();
+    engine.truncate(&mut first, 0).unwrap();
+    assert_eq!(greedy(&mut engine, &mut first, 7), begin);
+    assert!(engine.truncate(&mut first, 8).is_err());
+    assert!(engine.start(&[], &greediest).is_err());
+}
+
+#[test]
+fn ids_may_be_read_in_any_parts() {
+    let tokenizer = PROFILES[0].tokenizer();
+    let mut model = CandleEngine::tiny(&tokenizer, 5).unwrap().model().clone();
+    let ids = tokenizer.encode_text(&"the quick brown fox, 12 of them; ".repeat(200));
+    let mut logits_of = |parts: &[usize]| {
+        let mut state = model.begin().unwrap();
+        let (mut from, mut logits) = (0, Vec::new());
+        for to in parts {
+            logits.clear();
+            model.read(&mut state, &ids[from..*to], &mut logits).unwrap();
+            from = *to;
+        }
+        assert_eq!(logits.len(), tokenizer.len());
+        logits
+    };
+    for (parts, whole) in
+        [(&[1, 2, 40][..], 40), (&[511, 512], 512), (&[512, 513], 513), (&[300, 1100, 1300], 1300)]
+    {
+        let (parts, whole) = (logits_of(parts), logits_of(&[whole]));
+        let difference = parts.iter().zip(&whole).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(difference < 1e-3, "{difference}");
+    }
+    let other = logits_of(&[41]);
+    assert!(other.iter().zip(logits_of(&[40])).any(|(a, b)| (a - b).abs() > 0.1));
+}
