@@ -1,5 +1,6 @@
 //! Which tokens go on inside a text that is a word of a language, or a key that is told by a classifier.
 
+use crate::grammar::contents::{Chars, Class, is_later};
 use crate::grammar::language::{Classifier, Language};
 use crate::grammar::string::{Body, Escape, Form, Place};
 use crate::grammar::trie::{Node, PLAIN_ASCII, ROOT, TokenTrie, Utf8};
@@ -54,41 +55,28 @@ impl<A: Automaton> Place<A> for State {
     }
 }
 
-/// The characters that leave a state as it is, so that tokens made of them need no look.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Loop {
-    /// The ASCII characters.
-    ascii: u128,
-    /// The others, by their first byte from 0xC0 on: those all of whose characters loop.
-    leads: u64,
+/// The characters all of which lead from state `from` to state `to`.
+fn leading(automaton: &impl Automaton, from: u32, to: u32) -> Chars {
+    let ascii =
+        (0..0x80_u8).filter(|byte| automaton.next(from, *byte) == to).fold(0, |set, byte| set | 1 << byte);
+    // Where no ASCII character leads there, others hardly do, and asking costs more.
+    if ascii == 0 {
+        return Chars::NONE;
+    }
+    let mut known = Vec::new();
+    let leads = (0xC0..=0xFF_u8)
+        .filter(|lead| match Utf8::Whole.next(*lead) {
+            Some(place) => arrives(automaton, to, automaton.next(from, *lead), place, &mut known),
+            // No text has it.
+            None => true,
+        })
+        .fold(0, |set, lead| set | 1 << (lead - 0xC0));
+    Chars { ascii, leads }
 }
 
-impl Loop {
-    const NONE: Self = Self { ascii: 0, leads: 0 };
-
-    pub(super) fn at(automaton: &impl Automaton, state: u32) -> Self {
-        let ascii = (0..0x80_u8)
-            .filter(|byte| automaton.next(state, *byte) == state)
-            .fold(0, |set, byte| set | 1 << byte);
-        // Where no ASCII character loops, others hardly do, and asking costs more.
-        if ascii == 0 {
-            return Self::NONE;
-        }
-        let mut known = Vec::new();
-        let leads = (0xC0..=0xFF_u8)
-            .filter(|lead| match Utf8::Whole.next(*lead) {
-                Some(place) => returns(automaton, state, automaton.next(state, *lead), place, &mut known),
-                // No text has it.
-                None => true,
-            })
-            .fold(0, |set, lead| set | 1 << (lead - 0xC0));
-        Self { ascii, leads }
-    }
-
-    /// Whether every character loops.
-    pub(super) fn is_all(self) -> bool {
-        self.ascii == u128::MAX && self.leads == u64::MAX
-    }
+/// Whether every character leaves a state as it is.
+pub(super) fn is_loop(automaton: &impl Automaton, state: u32) -> bool {
+    leading(automaton, state, state) == Chars::ALL
 }
 
 /// The states of a language from which every text goes on, whatever it is: those of a search that may still succeed.
@@ -158,7 +146,7 @@ fn one_byte_each(language: &Language) -> Vec<u8> {
 }
 
 /// Whether every way to end the character that is at `place` in state `from` leads to `state`.
-fn returns(
+fn arrives(
     automaton: &impl Automaton,
     state: u32,
     from: u32,
@@ -175,7 +163,7 @@ fn returns(
         return *answer;
     }
     let answer = (0x80..=0xBF_u8).all(|byte| match place.next(byte) {
-        Some(next) => returns(automaton, state, automaton.next(from, byte), next, known),
+        Some(next) => arrives(automaton, state, automaton.next(from, byte), next, known),
         None => true,
     });
     known.push(((from, place), answer));
@@ -188,54 +176,117 @@ const WORTH_ASKING: u32 = 48;
 /// Tokens that go on inside a text.
 #[derive(Debug)]
 pub(super) struct Inside {
-    /// All tokens that are made of these characters,
-    pub(super) class: Option<Class>,
+    /// All tokens that a hub's class makes,
+    pub(super) hub: Option<Hub>,
     /// and these.
     pub(super) tokens: Vec<u32>,
 }
 
-/// A class of characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Class {
-    ascii: u128,
-    leads: u64,
+/// The states that most characters lead to: a state that they do not leave, or, where characters are counted, one after
+/// the other.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Hub {
+    /// The tokens that lead there and stay there.
+    pub(super) class: Class,
+    /// How many characters such a token may have at most.
+    pub(super) limit: u32,
+    /// Whether longer tokens of the class may go on all the same.
+    pub(super) is_open: bool,
+    /// The other characters that go on from one of the states.
+    exits: Chars,
 }
 
-impl Class {
-    fn has(self, byte: u8) -> bool {
-        match byte {
-            0..0x80 => self.ascii >> byte & 1 == 1,
-            0x80..0xC0 => true,
-            _ => self.leads >> (byte - 0xC0) & 1 == 1,
+impl Hub {
+    /// So many states are looked at where characters are counted: few tokens are longer.
+    const MOST: u32 = 24;
+    /// With fewer, too many tokens would be longer.
+    const LEAST: u32 = 12;
+
+    /// The hub of a text that is in state `from`, if there is one.
+    fn of<A: Automaton>(of: &A, from: u32, form: Form) -> Option<Self> {
+        let plain = Chars { ascii: plain_ascii(form), leads: u64::MAX };
+        let mut state = Self::busiest(of, from, plain)?;
+        let mut next = Self::busiest(of, state, plain)?;
+        let rest = leading(of, state, next).and(plain);
+        let first = if state == from { rest } else { leading(of, from, state).and(rest) };
+        if first.ascii == 0 {
+            return None;
+        }
+        let mut hub = Self { class: Class { first, rest }, limit: 1, is_open: false, exits: Chars::NONE };
+        hub.add_exits(of, state, form);
+        while next != state {
+            // A text of any form has no index of tokens by length.
+            if form == Form::Word {
+                return None;
+            }
+            state = next;
+            hub.limit += 1;
+            hub.add_exits(of, state, form);
+            match Self::target(of, state, rest).filter(|_| hub.limit < Self::MOST) {
+                Some(0) => return Some(hub),
+                Some(to) => next = to,
+                None => {
+                    hub.is_open = true;
+                    return (hub.limit >= Self::LEAST).then_some(hub);
+                }
+            }
+        }
+        hub.limit = u32::MAX;
+        Some(hub)
+    }
+
+    /// The state that most ASCII characters lead to.
+    fn busiest<A: Automaton>(of: &A, from: u32, plain: Chars) -> Option<u32> {
+        let mut arrivals: Vec<(u32, u32)> = Vec::new();
+        for byte in (0..0x80_u8).filter(|byte| plain.has(*byte)) {
+            let to = of.next(from, byte);
+            match arrivals.iter_mut().find(|(state, _)| *state == to) {
+                Some((_, count)) => *count += 1,
+                None if to != 0 => arrivals.push((to, 1)),
+                None => {}
+            }
+        }
+        arrivals.into_iter().max_by_key(|(state, count)| (*count, *state)).map(|(state, _)| state)
+    }
+
+    /// The one state that all of `chars` lead to; 0 if none of them goes on.
+    fn target<A: Automaton>(of: &A, from: u32, chars: Chars) -> Option<u32> {
+        let mut ascii = (0..0x80_u8).filter(|byte| chars.has(*byte));
+        let to = of.next(from, ascii.next()?);
+        let mut known = Vec::new();
+        let mut leads = (0xC0..=0xFF_u8).filter(|byte| chars.has(*byte));
+        let is_one = ascii.all(|byte| of.next(from, byte) == to)
+            && leads.all(|lead| match Utf8::Whole.next(lead) {
+                Some(_) if to == 0 => of.next(from, lead) == 0,
+                Some(place) => arrives(of, to, of.next(from, lead), place, &mut known),
+                None => true,
+            });
+        is_one.then_some(to)
+    }
+
+    fn add_exits<A: Automaton>(&mut self, of: &A, state: u32, form: Form) {
+        for byte in (0..=0xFF_u8).filter(|byte| !self.class.rest.has(*byte)) {
+            if matches!(form.step(of, State(state), Escape::None, byte), Body::On(..)) {
+                self.exits.add(byte);
+            }
         }
     }
 
-    /// The tokens that are made of the class's characters; the last may be cut.
-    pub(super) fn tokens(self, trie: &TokenTrie) -> Vec<u32> {
-        let tokens = &trie.tokens;
-        let mut found = Vec::new();
-        let mut path: Vec<(Node, Utf8)> = vec![(tokens.end(ROOT), Utf8::Whole)];
-        let mut node = ROOT + 1;
-        while node < tokens.end(ROOT) {
-            while path.last().is_some_and(|(end, _)| *end <= node) {
-                path.pop();
-            }
-            let place = path.last().map_or(Utf8::Whole, |(_, place)| *place);
-            let (byte, end) = (tokens.byte(node), tokens.end(node));
-            let Some(place) = place.next(byte).filter(|_| self.has(byte)) else {
-                node = end;
-                continue;
-            };
-            if place == Utf8::Whole && tokens.is_text_below(node, self.ascii, self.leads) {
-                found.extend_from_slice(tokens.entries_below(node));
-                node = end;
-                continue;
-            }
-            found.extend_from_slice(tokens.entries(node));
-            path.push((end, place));
-            node += 1;
+    /// Whether a token with `byte` after `step` is one of the class up to there.
+    fn has(&self, step: &Step, byte: u8) -> bool {
+        match step.way {
+            Way::Start => !is_later(byte) && self.class.first.has(byte),
+            Way::Hub(chars) => is_later(byte) || chars < self.limit && self.class.rest.has(byte),
+            Way::Other => false,
         }
-        found
+    }
+}
+
+/// The ASCII characters that stand for themselves.
+const fn plain_ascii(form: Form) -> u128 {
+    match form {
+        Form::String => PLAIN_ASCII,
+        Form::Word => u128::MAX,
     }
 }
 
@@ -243,14 +294,10 @@ impl Class {
 pub(super) fn inside<A: Automaton>(of: &A, place: State, form: Form, trie: &TokenTrie) -> Inside {
     let tokens = &trie.tokens;
     let mut found = Vec::new();
-    let mut loops: Vec<Option<Loop>> = vec![None; of.states()];
-    let plain = if form == Form::String { PLAIN_ASCII } else { u128::MAX };
-    // What only loops where the text is now is a set of its own.
-    let at = *loops[place.0 as usize].get_or_insert_with(|| Loop::at(of, place.0));
-    let class = Class { ascii: at.ascii & plain, leads: at.leads };
-    let class = (class.ascii != 0).then_some(class);
-    let start = Step { end: tokens.end(ROOT), place, escape: Escape::None, in_class: class.is_some() };
-    let mut path = vec![start];
+    let mut loops: Vec<Option<Chars>> = vec![None; of.states()];
+    let plain = plain_ascii(form);
+    let hub = Hub::of(of, place.0, form);
+    let mut path = vec![Step { end: tokens.end(ROOT), place, escape: Escape::None, way: Way::Start }];
     let mut node = ROOT + 1;
     while node < tokens.end(ROOT) {
         while path.last().is_some_and(|step| step.end <= node) {
@@ -258,20 +305,26 @@ pub(super) fn inside<A: Automaton>(of: &A, place: State, form: Form, trie: &Toke
         }
         let Some(&step) = path.last() else { break };
         let (byte, end) = (tokens.byte(node), tokens.end(node));
-        let in_class = step.in_class && class.is_some_and(|class| class.has(byte));
-        if in_class && class.is_some_and(|class| tokens.is_text_below(node, class.ascii, class.leads)) {
-            node = end;
-            continue;
-        }
+        let way = match &hub {
+            Some(hub) if hub.has(&step, byte) => {
+                // What the class makes is a set of its own, and most tokens have nothing that leaves it.
+                if !tokens.has_below(node, hub.exits) {
+                    node = end;
+                    continue;
+                }
+                step.way.on(byte)
+            }
+            _ => Way::Other,
+        };
         let next = form.step(of, step.place, step.escape, byte);
         let Body::On(place, escape) = next else {
             node = end;
             continue;
         };
-        if !in_class {
+        if way == Way::Other {
             if escape == Escape::None && end - node > WORTH_ASKING {
                 let state = place.0;
-                let at = *loops[state as usize].get_or_insert_with(|| Loop::at(of, state));
+                let at = *loops[state as usize].get_or_insert_with(|| leading(of, state, state));
                 if at.ascii != 0 && tokens.is_text_below(node, at.ascii & plain, at.leads) {
                     found.extend_from_slice(tokens.entries_below(node));
                     node = end;
@@ -281,11 +334,11 @@ pub(super) fn inside<A: Automaton>(of: &A, place: State, form: Form, trie: &Toke
             found.extend_from_slice(tokens.entries(node));
         }
         if end > node + 1 {
-            path.push(Step { end, place, escape, in_class });
+            path.push(Step { end, place, escape, way });
         }
         node += 1;
     }
-    Inside { class, tokens: found }
+    Inside { hub, tokens: found }
 }
 
 /// A node on the way down.
@@ -294,6 +347,25 @@ struct Step {
     end: Node,
     place: State,
     escape: Escape,
-    /// Whether all on the way is made of the class's characters.
-    in_class: bool,
+    way: Way,
+}
+
+/// What a token is made of on the way to a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Nothing yet.
+    Start,
+    /// Of so many characters of the hub's class.
+    Hub(u32),
+    Other,
+}
+
+impl Way {
+    /// One more byte of the class.
+    fn on(self, byte: u8) -> Self {
+        match self {
+            Self::Hub(chars) => Self::Hub(chars + u32::from(!is_later(byte))),
+            Self::Start | Self::Other => Self::Hub(1),
+        }
+    }
 }

@@ -43,6 +43,17 @@ impl TokenSet {
         Self::Bits(bits.into())
     }
 
+    pub(super) fn from_bits(bits: Vec<u32>) -> Self {
+        let set = Self::Bits(bits.into());
+        let Self::Bits(bits) = &set else { return set };
+        if bits.iter().map(|word| word.count_ones() as usize).sum::<usize>() > Self::LONGEST_LIST {
+            return set;
+        }
+        let mut list = Vec::new();
+        set.add_tokens(&mut list);
+        Self::List(list.into())
+    }
+
     /// Adds the tokens to `tokens`.
     pub(super) fn add_tokens(&self, tokens: &mut Vec<u32>) {
         match self {

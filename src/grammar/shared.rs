@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::grammar::inside::{Class, State, inside};
+use crate::grammar::contents::{Class, Contents};
+use crate::grammar::inside::{Automaton, Inside, State, inside};
 use crate::grammar::language::Language;
 use crate::grammar::mask::{TokenSet, mask_words};
 use crate::grammar::number::{NumberSet, NumberState};
@@ -23,8 +24,9 @@ pub(super) struct Vocabulary {
     pub(super) trie: TokenTrie,
     pub(super) tokenizer: Tokenizer,
     slices: Slices,
-    /// The tokens that are made of a class of characters.
-    classes: Kept<Class, TokenSet>,
+    contents: Contents,
+    /// The tokens that are made of a class of characters, of so many at most.
+    classes: Kept<(Class, u32), TokenSet>,
     /// The languages of all programs.
     languages: Kept<Language, Arc<Words>>,
     /// The tokens that go on inside a text.
@@ -43,11 +45,13 @@ impl Vocabulary {
     pub(super) fn new(tokenizer: &Tokenizer) -> Self {
         let trie = TokenTrie::new(tokenizer.len(), |id| tokenizer.token_bytes(id));
         let slices = Slices::new(&trie);
+        let contents = Contents::new(&trie);
         let number_crossings = number_crossings(&trie);
         Self {
             trie,
             tokenizer: tokenizer.clone(),
             slices,
+            contents,
             classes: Kept::new(256),
             languages: Kept::new(4096),
             inside: Kept::new(2048),
@@ -62,9 +66,31 @@ impl Vocabulary {
         TokenSet::new(tokens, mask_words(self.trie.len()))
     }
 
-    /// The tokens that are made of a class of characters.
-    fn class(&self, class: Class) -> TokenSet {
-        self.classes.get(class, || self.set(&class.tokens(&self.trie)))
+    /// The tokens that are made of a class of characters, of `limit` at most.
+    fn class(&self, (class, limit): (Class, u32)) -> TokenSet {
+        self.classes.get((class, limit), || {
+            let shortest = match limit {
+                u32::MAX => self.slices.word(),
+                _ => self.slices.string_up_to(limit),
+            };
+            self.contents.made_of(class, &shortest, &self.trie)
+        })
+    }
+
+    /// The tokens that go on inside a text that is in `state`.
+    fn inside_state<A: Automaton>(&self, of: &A, state: u32, form: Form) -> Sets {
+        let Inside { hub, mut tokens } = inside(of, State(state), form, &self.trie);
+        if let Some(hub) = hub.filter(|hub| hub.is_open) {
+            let mut longer = Vec::new();
+            self.contents
+                .made_of(hub.class, &self.slices.string_beyond(hub.limit), &self.trie)
+                .add_tokens(&mut longer);
+            longer.retain(|token| {
+                form.read(of, State(state), Escape::None, self.trie.token_bytes(TokenId(*token))).is_some()
+            });
+            tokens.append(&mut longer);
+        }
+        (hub.map(|hub| (hub.class, hub.limit)), self.set(&tokens))
     }
 
     /// The tokens that go on inside a number.
@@ -124,8 +150,8 @@ struct Place {
     room: u32,
 }
 
-/// All tokens of a class, if there is one, and further tokens.
-type Sets = (Option<Class>, TokenSet);
+/// All tokens of a class with so many characters at most, if there is one, and further tokens.
+type Sets = (Option<(Class, u32)>, TokenSet);
 
 /// The tokens that go on inside a text.
 #[derive(Debug)]
@@ -153,10 +179,7 @@ impl Vocabulary {
             }
         }
         let all = Place { form, words: words.id, state: cursor.state, room: u32::MAX };
-        let make = || {
-            let made = inside(&words.language, State(cursor.state), form, &self.trie);
-            (made.class, self.set(&made.tokens))
-        };
+        let make = || self.inside_state(&words.language, cursor.state, form);
         // So many characters are in the longest token, and so many more may be needed after it.
         if room > words.farthest + self.slices.longest() {
             return self.add(self.inside.get(all, make), sets);
@@ -252,10 +275,9 @@ impl Shared {
             }
             Text::Key(object, state) => {
                 let Some(classifier) = &program.objects[object as usize].classifier else { return };
-                let made = self.keys.get((object, state), || {
-                    let made = inside(classifier, State(state), Form::String, &vocabulary.trie);
-                    (made.class, vocabulary.set(&made.tokens))
-                });
+                let made = self
+                    .keys
+                    .get((object, state), || vocabulary.inside_state(classifier, state, Form::String));
                 vocabulary.add(made, sets);
             }
         }

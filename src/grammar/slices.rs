@@ -116,6 +116,12 @@ impl Slices {
         self.ladder.len() as u32
     }
 
+    /// The tokens of [`string`](Self::string) in which more than `chars` characters begin.
+    pub(super) fn string_beyond(&self, chars: u32) -> TokenSet {
+        let from = self.starts.get(chars as usize + 1).map_or(self.counted.len(), |start| *start as usize);
+        TokenSet::new(&self.counted[from..], mask_words(self.chars.len()))
+    }
+
     /// The tokens of [`string`](Self::string) in which at most `chars` characters begin.
     pub(super) fn string_up_to(&self, chars: u32) -> TokenSet {
         let Some(rung) = self.ladder.get(chars as usize) else { return self.string() };

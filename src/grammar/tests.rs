@@ -192,4 +192,63 @@ mod with_vocabulary {
         }
         crate::grammar::fill_masks(&mut [], &mut []);
     }
+
+    /// What goes on inside a text is the same as when every token is tried.
+    #[test]
+    fn tokens_inside_a_text_are_those_of_the_slow_twin() {
+        use crate::grammar::language::Language;
+        use crate::grammar::shared;
+        use crate::grammar::string::{Cursor, Escape, Form, Place};
+
+        let tokenizer = &*TOKENIZER;
+        let vocabulary = shared::Vocabulary::new(tokenizer);
+        let patterns = [
+            ("^[0-9A-Za-z]{8}-[0-9]{4}$", "12-34ab"),
+            ("^[0-9A-Za-z]{8,30}(-[0-9]{4})?$", "1234567890abcdefghijklm"),
+            ("^[/][/.\\w-]{0,254}$", "/usr/local/b"),
+            ("^[^/]{3,40}(/[^/]+)*$", "ab\ncdéf中文/x"),
+            ("^[a-z]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z]+)*$", "ab-c-9.de"),
+            ("^(é|ü|[a-z]){1,30}(!|\")$", "aéü"),
+            ("^\\p{L}{2,20}[0-9]*$", "aЖ中é0"),
+            ("^[\u{4e00}-\u{9fff}]+$", "中文"),
+            ("^[a-z]{13}[A-Z]*[a-z]{0,40}$", "abcdefghijklmAb"),
+            ("^([a-y]z?){1,20}$", "abzczzz"),
+            ("^[A-Z_][A-Z0-9_]*$", "A_1"),
+        ];
+        let limits = Limits::default();
+        let mut languages: Vec<(Language, &str)> = patterns
+            .iter()
+            .map(|(pattern, text)| (Language::pattern(pattern, &limits).unwrap(), *text))
+            .collect();
+        for (format, text) in [
+            ("email", "a.b@c-d.e"),
+            ("uuid", "12345678-12"),
+            ("uri", "http://a/?b=%20"),
+            ("hostname", "a-b.c"),
+        ] {
+            languages.push((Language::format(format).unwrap(), text));
+        }
+        for (language, text) in languages {
+            for form in [Form::String, Form::Word] {
+                let mut place = Cursor::start(&language, false);
+                let mut bytes = text.bytes();
+                loop {
+                    let mut sets = Vec::new();
+                    vocabulary.inside(form, &vocabulary.words(&language), place, &mut sets);
+                    let mut found: Vec<u32> = Vec::new();
+                    sets.iter().for_each(|set| set.add_tokens(&mut found));
+                    found.sort_unstable();
+                    found.dedup();
+                    let goes_on = |id: &u32| match tokenizer.token_bytes(TokenId(*id)) {
+                        Some(bytes) => form.read(&language, place, Escape::None, bytes).is_some(),
+                        None => false,
+                    };
+                    let tried: Vec<u32> = (0..tokenizer.len() as u32).filter(goes_on).collect();
+                    assert_eq!(found, tried, "{text} {form:?} {place:?}");
+                    let Some(next) = bytes.next().and_then(|byte| place.next(&language, byte)) else { break };
+                    place = next;
+                }
+            }
+        }
+    }
 }

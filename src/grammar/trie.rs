@@ -1,5 +1,6 @@
 //! The vocabulary's tokens as tries over their bytes: the one thing that all grammars share.
 
+use crate::grammar::contents::Chars;
 use crate::token::TokenId;
 
 /// A node of a [`Trie`].
@@ -103,6 +104,12 @@ impl Trie {
         self.ascii_below[node] & !ascii == 0
             && self.leads_below[node] & !leads == 0
             && self.text_below[node] >> Utf8::Whole as u8 & 1 == 1
+    }
+
+    /// Whether a word below `node` has one of these characters in what stands below.
+    pub(super) fn has_below(&self, node: Node, chars: Chars) -> bool {
+        self.ascii_below[node as usize] & chars.ascii != 0
+            || self.leads_below[node as usize] & chars.leads != 0
     }
 
     /// The ASCII bytes of all words below `node`.

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::grammar::inside::{Loop, endless_states};
+use crate::grammar::inside::{endless_states, is_loop};
 use crate::grammar::language::Language;
 use crate::grammar::string::Cursor;
 
@@ -107,7 +107,7 @@ impl Words {
 /// languages are held by smallest automata.
 fn free_state(language: &Language) -> u32 {
     (1..language.states() as u32)
-        .find(|state| language.is_accepting(*state) && Loop::at(language, *state).is_all())
+        .find(|state| language.is_accepting(*state) && is_loop(language, *state))
         .unwrap_or(Language::DEAD)
 }
 

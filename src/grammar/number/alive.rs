@@ -137,11 +137,20 @@ impl Side<'_> {
 
     /// Whether a number with a point begins with the digits of `head`, after which more may stand before the point.
     fn has_integer_part(&self, head: Head) -> bool {
-        (0..=MOST_DIGITS.saturating_sub(head.digits)).any(|more| {
+        let highest = u128::try_from(self.high.floor(0)).unwrap_or(u128::MAX);
+        let mut least = head.mantissa;
+        for more in 0..=MOST_DIGITS.saturating_sub(head.digits) {
+            if least > highest {
+                return false;
+            }
             // With more digits before the point there is room for fewer after it.
             let power = i32::try_from(more).unwrap_or(0);
-            self.has_tail(Head { exponent: power, ..head }, MOST_PLACES, Some(-1))
-        })
+            if self.has_tail(Head { exponent: power, ..head }, MOST_PLACES, Some(-1)) {
+                return true;
+            }
+            least = least.saturating_mul(10);
+        }
+        false
     }
 
     /// Whether a number begins with `head`, and all that may come are digits after the point.

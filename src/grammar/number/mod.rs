@@ -63,6 +63,8 @@ pub struct NumberSet {
     /// Whether there are positive, or negative, literals; zero not counted.
     has_positive: bool,
     has_negative: bool,
+    /// Whether every literal without, and with, a minus is that of a member.
+    is_unbounded: [bool; 2],
 }
 
 impl NumberSet {
@@ -124,7 +126,7 @@ impl NumberSet {
     /// Everything but `number`.
     #[must_use]
     pub fn all_but(number: Decimal) -> Self {
-        Self { excluded: vec![number], ..Self::any() }
+        Self { excluded: vec![number], ..Self::any() }.settled()
     }
 
     /// The multiples of a number, whatever its sign; for zero that is only zero.
@@ -156,12 +158,14 @@ impl NumberSet {
             has_fractions: false,
             has_positive: true,
             has_negative: true,
+            is_unbounded: [false; 2],
         };
         set.settled()
     }
 
-    /// Finds out whether there are literals of each sign.
+    /// Finds out whether there are literals of each sign, and whether all are members.
     fn settled(mut self) -> Self {
+        self.is_unbounded = [false, true].map(|is_negative| self.has_every_literal(is_negative));
         self.has_positive = self.has_literal(false);
         self.has_negative = self.has_literal(true);
         self
@@ -192,6 +196,7 @@ impl NumberSet {
             has_fractions: self.has_fractions || other.has_fractions,
             has_positive: true,
             has_negative: true,
+            is_unbounded: [false; 2],
         };
         if set.not_multiple_of.len() > MAX_NOT_MULTIPLE_OF || set.excluded.len() > MAX_EXCLUDED {
             return Err(NumberError::TooLarge);

@@ -78,7 +78,7 @@ impl NumberSet {
             exponent: 0,
             has_minus_exponent: false,
             is_negative: false,
-            is_free: self.is_unbounded(false) && self.is_unbounded(true),
+            is_free: self.is_unbounded == [true; 2],
             phase: Phase::Start,
         }
     }
@@ -210,7 +210,7 @@ impl NumberSet {
 
     /// Whether only the form of a literal matters from here on: every completion is that of a member.
     fn becomes_free(&self, state: &NumberState) -> bool {
-        if self.is_unbounded(state.is_negative) {
+        if self.is_unbounded[usize::from(state.is_negative)] {
             return true;
         }
         let (low, high) = self.bounds(state.is_negative);
@@ -249,7 +249,7 @@ impl NumberSet {
     }
 
     /// Whether every literal of one sign is that of a member.
-    fn is_unbounded(&self, is_negative: bool) -> bool {
+    pub(super) fn has_every_literal(&self, is_negative: bool) -> bool {
         let (low, high) = self.bounds(is_negative);
         !self.is_fine()
             && self.low <= Decimal::ZERO
