@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::engine::{Branch, Engine, LogitMask, Sampler, Step};
+use crate::engine::{Batch, Branch, Engine, LogitMask, Sampler, Step};
 use crate::protocol::Sampling;
 use crate::token::TokenId;
 
@@ -166,17 +166,13 @@ impl<M: CausalModel> Branch for Causal<M>
 where
     M::Error: 'static,
 {
-    fn fork(&mut self, sequence: &Self::Sequence) -> Result<Self::Sequence, Self::Error> {
+    fn fork(&mut self, sequence: &Self::Sequence, branch: u32) -> Result<Self::Sequence, Self::Error> {
         let state = match self.model.copy(&sequence.state) {
             Some(state) => state,
             None => self.reread(&sequence.ids[..sequence.read])?,
         };
-        Ok(CausalSequence {
-            state,
-            ids: sequence.ids.clone(),
-            sampler: sequence.sampler.clone(),
-            ..*sequence
-        })
+        let sampler = sequence.sampler.branch(branch);
+        Ok(CausalSequence { state, ids: sequence.ids.clone(), sampler, ..*sequence })
     }
 
     fn truncate(&mut self, sequence: &mut Self::Sequence, generated: usize) -> Result<(), Self::Error> {
@@ -185,12 +181,43 @@ where
             return Err(CausalError::NotGenerated(generated));
         }
         sequence.ids.truncate(length);
-        // The last one is read by the next step.
+        // The last one of them is read by the next step.
         if sequence.read >= length {
             if !self.model.truncate(&mut sequence.state, length - 1) {
                 sequence.state = self.reread(&sequence.ids[..length - 1])?;
             }
             sequence.read = length - 1;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, sequence: &mut Self::Sequence, id: TokenId) -> Result<(), Self::Error> {
+        sequence.ids.push(id);
+        Ok(())
+    }
+}
+
+impl<M: CausalModel> Batch for Causal<M>
+where
+    M::Error: 'static,
+{
+    /// Nothing computes beside the caller here.
+    fn launch(&mut self, _: &mut [Self::Sequence]) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    fn choose(
+        &mut self,
+        sequences: &mut [Self::Sequence],
+        masks: &[Option<LogitMask<'_>>],
+        steps: &mut Vec<Option<Step>>,
+    ) -> Result<(), Self::Error> {
+        for (sequence, mask) in sequences.iter_mut().zip(masks) {
+            match self.step(sequence, *mask) {
+                Ok(step) => steps.push(Some(step)),
+                Err(CausalError::NoToken) => steps.push(None),
+                Err(error) => return Err(error),
+            }
         }
         Ok(())
     }

@@ -1,29 +1,37 @@
 //! What generates ids, and what drives it (feature `engine`).
 //!
 //! An [`Engine`] makes the next token of a sequence; it knows nothing of requests. A [`Session`] is one request on its
-//! way: the prompt's ids, the mask of the next token, the events of what was generated. [`run`] lets the one drive the
-//! other; an engine that batches drives its sessions itself:
+//! way: the prompt's ids, the mask of the next token, the events of what was generated. What lets the one drive the
+//! other:
 //!
-//! ```text
-//! prepare(&mut sessions)                      masks, while the device still computes the last step
-//! for each session: session.mask()            what may come next, for the sampler
-//! for each session: session.push(step, out)   the token that was chosen; events go out
-//! ```
+//! | | |
+//! | --- | --- |
+//! | [`run`] | one session, a token after the other |
+//! | [`run_with_drafts`] | one session, with a smaller engine that guesses ahead |
+//! | [`Batcher`] | many sessions that come and go, a step for all at once; several answers to one prompt |
+//!
+//! An engine with a loop of its own needs none of them. For each session it takes [`Session::mask`], which
+//! [`prepare`] makes for many sessions at once while the device computes, chooses a token, and gives it to
+//! [`Session::push`], whose events go out.
 //!
 //! Nothing here reads a clock, starts a thread (but for [`prepare`] with the feature `parallel`) or waits.
 
+mod batch;
 mod cache;
 #[cfg(feature = "candle")]
 pub mod candle;
 mod causal;
 mod dice;
+mod drafts;
 mod sampler;
 mod session;
 #[cfg(all(test, feature = "vocab"))]
 mod tests;
 
+pub use batch::{Batch, Batcher, Ended};
 pub use cache::{CachedMasks, MaskCache};
 pub use causal::{Causal, CausalError, CausalModel, CausalSequence};
+pub use drafts::{DraftReport, run_with_drafts};
 pub use sampler::{LogitMask, Sampler};
 pub use session::{Masks, Session, SessionError, SessionOptions, prepare};
 
@@ -67,12 +75,13 @@ pub trait Engine {
 
 /// An engine whose sequences can branch and go back: for drafts, and for several answers to one prompt.
 pub trait Branch: Engine {
-    /// A second sequence that goes on from the same tokens, for drafts and for several answers.
+    /// A second sequence that goes on from the same tokens. Branches with different numbers draw different random
+    /// numbers; branch 0 draws those of `sequence`.
     ///
     /// # Errors
     ///
     /// If there is no room for it.
-    fn fork(&mut self, sequence: &Self::Sequence) -> Result<Self::Sequence, Self::Error>;
+    fn fork(&mut self, sequence: &Self::Sequence, branch: u32) -> Result<Self::Sequence, Self::Error>;
 
     /// Forgets all generated tokens but the first `generated`.
     ///
@@ -80,6 +89,45 @@ pub trait Branch: Engine {
     ///
     /// If the engine cannot go back that far.
     fn truncate(&mut self, sequence: &mut Self::Sequence, generated: usize) -> Result<(), Self::Error>;
+
+    /// Takes a token that was chosen elsewhere for the next one. Unless it is overridden, that is a step in which nothing
+    /// else may come.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::step`].
+    fn push(&mut self, sequence: &mut Self::Sequence, id: TokenId) -> Result<(), Self::Error> {
+        let mut only = vec![0; id.index() / 32 + 1];
+        only[id.index() / 32] = 1 << (id.index() % 32);
+        self.step(sequence, Some(LogitMask(&only))).map(|_| ())
+    }
+
+    /// Generates tokens along a draft: adds to `steps` what it chooses at each place, under the mask of that place, up to
+    /// the first that is not the draft's. There are as many places as `masks`, of which the last comes after the draft or
+    /// is that of its last token. The sequence then goes on from what was chosen.
+    ///
+    /// An engine that can look at several places in one pass overrides this; else it takes one step after the other.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::step`].
+    fn verify(
+        &mut self,
+        sequence: &mut Self::Sequence,
+        draft: &[TokenId],
+        masks: &[Option<LogitMask<'_>>],
+        steps: &mut Vec<Step>,
+    ) -> Result<(), Self::Error> {
+        for (place, mask) in masks.iter().enumerate() {
+            let step = self.step(sequence, *mask)?;
+            let differs = draft.get(place) != Some(&step.id);
+            steps.push(step);
+            if differs {
+                break;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A generated token.
@@ -137,12 +185,22 @@ pub fn run<E: Engine>(
 ) -> Result<(), RunError<E::Error>> {
     let mut chunks = Vec::new();
     let result = generate(engine, session, &mut chunks, &mut send);
+    conclude(result, session, &mut chunks, &mut send)
+}
+
+/// Tells the client of an error, if somebody receives it.
+fn conclude<E: std::error::Error>(
+    result: Result<(), RunError<E>>,
+    session: &mut Session,
+    chunks: &mut Vec<Chunk>,
+    send: &mut impl FnMut(Chunk) -> ControlFlow<()>,
+) -> Result<(), RunError<E>> {
     if let Err(error) = &result
         && !matches!(error, RunError::Cancelled)
     {
-        session.fail(&error.to_string(), &mut chunks);
+        session.fail(&error.to_string(), &mut *chunks);
         // The error is returned; whether it could be sent does not matter.
-        let _ = pass_on(&mut chunks, &mut send);
+        let _ = pass_on(chunks, send);
     }
     result
 }

@@ -1,5 +1,7 @@
 //! From logits to a token, as a request wants it.
 
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
 use crate::engine::Step;
 use crate::engine::dice::Dice;
 use crate::grammar::is_allowed;
@@ -73,6 +75,17 @@ impl Sampler {
             dice: Dice(sampling.seed.unwrap_or(seed)),
             candidates: Vec::new(),
         }
+    }
+
+    /// A sampler that goes on from here with other random numbers, different ones for each number; 0 is a plain copy.
+    #[must_use]
+    pub fn branch(&self, number: u32) -> Self {
+        let mut other = self.clone();
+        if number > 0 {
+            let key = number.to_le_bytes();
+            other.dice = Dice(xxh3_64_with_seed(&key, self.dice.0));
+        }
+        other
     }
 
     /// Chooses a token by `logits`, which are indexed by id. Log probabilities are those of the logits as they are:

@@ -193,6 +193,13 @@ impl Session {
         fits
     }
 
+    /// Follows tokens that may come to be taken back.
+    pub(super) fn look_ahead(&mut self) -> LookAhead<'_> {
+        // One token is left for the place after the draft.
+        let room = (self.left.max(1) as usize - 1).min(Matcher::MAX_ROLLBACK);
+        LookAhead { matcher: self.matcher.as_mut(), accepted: 0, room }
+    }
+
     /// Sends the events that open the response.
     pub fn start<'s>(&mut self, out: impl Into<EventSink<'s>>) {
         self.stream.start(out);
@@ -233,6 +240,44 @@ impl Session {
     pub fn fail<'s>(&mut self, message: &str, out: impl Into<EventSink<'s>>) {
         self.is_over = true;
         self.stream.fail(message, out);
+    }
+}
+
+/// A session's matcher some tokens further; it goes back when this is dropped.
+pub(super) struct LookAhead<'s> {
+    matcher: Option<&'s mut Matcher>,
+    accepted: usize,
+    room: usize,
+}
+
+impl LookAhead<'_> {
+    /// How many tokens it can follow.
+    pub(super) const fn room(&self) -> usize {
+        self.room
+    }
+
+    /// Adds the mask of the next place to `rows`, nothing if anything may come, and says whether a token may come.
+    pub(super) fn add_mask(&mut self, rows: &mut Vec<u32>) -> bool {
+        let Some(matcher) = &mut self.matcher else { return true };
+        let from = rows.len();
+        rows.resize(from + matcher.mask_words(), 0);
+        matcher.fill_mask(&mut rows[from..]);
+        !LogitMask(&rows[from..]).is_empty()
+    }
+
+    /// Takes a token, if it may come.
+    pub(super) fn accept(&mut self, id: TokenId) -> bool {
+        let accepts = self.matcher.as_mut().is_none_or(|matcher| matcher.accept(id).is_ok());
+        self.accepted += usize::from(accepts);
+        accepts
+    }
+}
+
+impl Drop for LookAhead<'_> {
+    fn drop(&mut self) {
+        if let Some(matcher) = &mut self.matcher {
+            matcher.rollback(self.accepted);
+        }
     }
 }
 

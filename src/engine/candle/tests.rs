@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{CandleEngine, CandleState};
 use crate::engine::causal::CausalSequence;
-use crate::engine::{Branch, CausalModel, Engine, Masks, Session, SessionOptions, run};
+use crate::engine::{Branch, CausalModel, Engine, Masks, Session, SessionOptions, run, run_with_drafts};
 use crate::grammar::Compiler;
 use crate::model::PROFILES;
 use crate::protocol::{Api, Options, Sampling, lower};
@@ -143,7 +143,7 @@ fn branches_and_what_was_taken_back_go_on_alike() {
     let prompt = tokenizer.encode_text(&"Once upon a time ".repeat(150))[..500].to_vec();
     let mut first = engine.start(&prompt, &greediest).unwrap();
     let begin = greedy(&mut engine, &mut first, 7);
-    let mut second = engine.fork(&first).unwrap();
+    let mut second = engine.fork(&first, 0).unwrap();
     let end = greedy(&mut engine, &mut first, 20);
     assert_eq!(greedy(&mut engine, &mut second, 20), end);
     engine.truncate(&mut first, 7).unwrap();
@@ -181,4 +181,38 @@ fn ids_may_be_read_in_any_parts() {
     }
     let other = logits_of(&[41]);
     assert!(other.iter().zip(logits_of(&[40])).any(|(a, b)| (a - b).abs() > 0.1));
+}
+
+#[test]
+fn drafts_change_no_answer() {
+    let tokenizer = PROFILES[0].tokenizer();
+    let compiler = Compiler::new(&tokenizer);
+    let mut engine = CandleEngine::tiny(&tokenizer, 1).unwrap();
+    for line in ANSWERS.lines().take(3) {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let mut request = case["request"].clone();
+        // While it thinks, the temperature is 1 whatever is asked for.
+        request["temperature"] = 0.into();
+        request["seed"] = 9.into();
+        request["max_tokens"] = 40.into();
+        request["model"] = PROFILES[0].name().into();
+        let lowered = lower(Api::Chat, request.to_string().as_bytes(), &Options::default()).unwrap();
+        let mut session =
+            Session::new(&lowered, &tokenizer, SessionOptions::new("x", Masks::Exact(&compiler))).unwrap();
+        let mut drafted = session.clone();
+        run(&mut engine, &mut session, |_| ControlFlow::Continue(())).unwrap();
+        let mut drafter = CandleEngine::tiny(&tokenizer, 2).unwrap();
+        let report =
+            run_with_drafts(&mut engine, &mut drafter, 2, &mut drafted, |_| ControlFlow::Continue(()))
+                .unwrap();
+        assert_eq!(drafted.stream().response(), session.stream().response());
+        assert!(report.proposed > 0 && report.failure.is_none());
+    }
+}
+
+#[test]
+fn sequences_go_from_thread_to_thread() {
+    fn goes<T: Send>() {}
+    goes::<CandleEngine>();
+    goes::<CausalSequence<CandleState>>();
 }

@@ -1,6 +1,10 @@
 // The lint spares test functions, but not what they call.
 #![allow(clippy::unwrap_used)]
 
+mod batch;
+mod drafts;
+mod dreamer;
+
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
@@ -298,6 +302,16 @@ impl Engine for Deaf {
     }
 
     fn stop(&mut self, (): ()) {}
+}
+
+impl Branch for Deaf {
+    fn fork(&mut self, (): &(), _: u32) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn truncate(&mut self, (): &mut (), _: usize) -> Result<(), Infallible> {
+        Ok(())
+    }
 }
 
 #[test]
