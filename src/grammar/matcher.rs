@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::grammar::closing::AfterQuotes;
 use crate::grammar::frames::{Arena, ArenaMark};
 use crate::grammar::known::{KeyWriter, Known, Recent};
 use crate::grammar::language::{LanguageError, Limits};
@@ -186,6 +187,7 @@ impl Compiled {
             spare: Vec::new(),
             pool: Vec::new(),
             recent: Recent::default(),
+            after_quotes: AfterQuotes::default(),
             key: Vec::new(),
             room: Matcher::FIRST_ROOM,
         };
@@ -210,6 +212,7 @@ pub struct Matcher {
     spare: Vec<Thread>,
     pool: Vec<Thread>,
     recent: Recent,
+    after_quotes: AfterQuotes,
     key: Vec<u64>,
     /// How large the arena may get before it is compacted.
     room: usize,
@@ -322,6 +325,7 @@ impl Matcher {
                 shared: &self.compiled.shared,
                 pool: &mut self.pool,
                 found: Vec::new(),
+                after_quotes: &mut self.after_quotes,
             };
             let allowed = Arc::new(walk.allowed(&self.threads));
             if has_key {
@@ -415,6 +419,7 @@ impl Matcher {
         self.stopped = false;
         self.arena.reset(past.mark);
         self.recent.forget(self.arena.frames());
+        self.after_quotes.forget(self.arena.frames());
     }
 
     /// How many ways there are to read the text so far: more than one where alternatives overlap.
@@ -475,6 +480,7 @@ impl Matcher {
         }
         self.history.iter_mut().for_each(|past| past.mark = moved.mark(past.mark));
         self.recent = Recent::default();
+        self.after_quotes = AfterQuotes::default();
         // As much again may come before it is worth another look.
         self.room = (2 * self.arena.size()).max(Self::FIRST_ROOM);
     }

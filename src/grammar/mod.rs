@@ -7,6 +7,7 @@
 
 mod ahead;
 mod bytes;
+mod closing;
 mod contents;
 mod frames;
 mod inside;

@@ -2,14 +2,12 @@
 
 use crate::grammar::bytes::ByteSet;
 use crate::grammar::frames::{Kind, Numeral};
-use crate::grammar::keys::{Key, exact};
+use crate::grammar::keys::Key;
 use crate::grammar::language::Classifier;
 use crate::grammar::layout::Whitespace;
 use crate::grammar::machine::{Added, LITERALS, Machine, Thread, Top};
 use crate::grammar::rules::Edge;
-use crate::grammar::string::{Cursor, Escape, Form, Place};
-use crate::grammar::trie::Closing;
-use crate::token::TokenId;
+use crate::grammar::string::{Cursor, Escape};
 
 /// The hash of a text that is like no other.
 const UNLIKE_ANY: u64 = 0x5EED_0FA1_10DD_5EED;
@@ -118,78 +116,6 @@ impl Machine<'_> {
             }
             _ => {}
         }
-    }
-
-    /// Those of `closing` that the text of `thread` may end in, as far as the part up to the quote decides; others
-    /// for which more decides go to `unsure`.
-    pub(super) fn ends<'c>(
-        &self,
-        thread: Thread,
-        closing: impl Iterator<Item = (&'c Closing, &'c [u8])>,
-        found: &mut Vec<u32>,
-        unsure: &mut Vec<TokenId>,
-    ) {
-        match thread.top {
-            Top::String { language, cursor, escape } => {
-                let words = self.program.words(language);
-                let items = self.only_items(thread.frame);
-                let language = &words.language;
-                for (closing, bytes) in closing {
-                    let before = &bytes[..closing.before as usize];
-                    let end = Form::String.read(language, cursor, escape, before);
-                    let Some((end, Escape::None)) = end.filter(|end| end.0.is_complete(language)) else {
-                        continue;
-                    };
-                    match items {
-                        _ if cursor.hash == 0 => found.push(closing.token.0),
-                        // Somebody compares the string with others.
-                        Some(items) if self.arena.has_hash(Self::string_hash(end), items) => {}
-                        Some(_) => found.push(closing.token.0),
-                        None => unsure.push(closing.token),
-                    }
-                }
-            }
-            Top::Key { key, escape } => {
-                let Some(keys) = self.keys(thread.frame) else { return };
-                // Where somebody compares the object, its last key decides too.
-                let hashed = self.arena.frame(thread.frame).hashed;
-                let simple = !hashed && !keys.shape.needs_witness && keys.shape.classes.len() == 1;
-                // The bytes with which known names go on: a key that goes on with another is none of them.
-                let mut names = ByteSet::default();
-                keys.next_bytes(key, &mut names);
-                // Half a character goes on with few texts.
-                let whole = keys.shape.classifier.as_ref().is_some_and(|all| all.start() == key.class);
-                let any = simple && whole && keys.shape.open && keys.others == 0 && escape == Escape::None;
-                for (closing, bytes) in closing {
-                    let before = &bytes[..closing.before as usize];
-                    if any && closing.plain && before.first().is_some_and(|first| !names.has(*first)) {
-                        found.push(closing.token.0);
-                        continue;
-                    }
-                    let Some((end, Escape::None)) = Form::String.read(&keys, key, escape, before) else {
-                        continue;
-                    };
-                    if end.is_complete(&keys) {
-                        // A known name has a value of its own.
-                        match simple && exact(keys.shape, end).is_none() {
-                            true => found.push(closing.token.0),
-                            false => unsure.push(closing.token),
-                        }
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// The items that a value around `frame` must differ from, if nothing else compares it, and it does not matter to
-    /// what follows which value it is: there are always other items left.
-    fn only_items(&self, frame: u32) -> Option<u32> {
-        let inside = self.arena.frame(frame);
-        let Kind::Array { array, items, .. } = inside.kind else { return None };
-        let shape = &self.program.arrays[array as usize];
-        let left = shape.prefix.is_empty() && self.is_plenty(shape.rest.value, u32::MAX - 1);
-        (shape.unique && left && !self.arena.frame(inside.parent).hashed).then_some(items)
     }
 
     /// Adds what follows the number of `thread`, if it may be over, to `out`.

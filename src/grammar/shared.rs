@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use crate::grammar::closing::Endings;
 use crate::grammar::contents::{Class, Contents};
 use crate::grammar::inside::{Automaton, Inside, State, inside};
 use crate::grammar::language::Language;
@@ -33,6 +34,8 @@ pub(super) struct Vocabulary {
     inside: Kept<Place, Sets>,
     /// The same tokens by how many words they leave.
     by_ways: Kept<Place, Arc<ByWays>>,
+    /// In which texts before a quote a string may end.
+    endings: Kept<(Place, u32), Arc<Endings>>,
     /// The tokens that go on inside numbers, by [`NumberSet::shared`].
     free_numbers: [OnceLock<TokenSet>; 32],
     /// The same inside other numbers; without a state, the tokens that begin one with a digit.
@@ -56,6 +59,7 @@ impl Vocabulary {
             languages: Kept::new(4096),
             inside: Kept::new(2048),
             by_ways: Kept::new(256),
+            endings: Kept::new(1024),
             free_numbers: Default::default(),
             numbers: Kept::new(2048),
             number_crossings,
@@ -166,6 +170,16 @@ impl Vocabulary {
     /// A language with what is known about it.
     pub(super) fn words(&self, language: &Language) -> Arc<Words> {
         self.languages.get(language.clone(), || Arc::new(Words::new(language)))
+    }
+
+    /// In which texts before a quote a string may end; nothing where that is asked at few places.
+    pub(super) fn endings(&self, words: &Words, cursor: Cursor, escape: Escape) -> Option<Arc<Endings>> {
+        // Far from the most characters, how many there are does not matter.
+        let is_far = words.room(cursor) > words.farthest + self.slices.longest();
+        let needed = words.language.min_chars().saturating_sub(cursor.chars);
+        let place = Place { form: Form::String, words: words.id, state: cursor.state, room: u32::MAX };
+        (is_far && escape == Escape::None)
+            .then(|| self.endings.get((place, needed), || Arc::new(Endings::new(&self.trie))))
     }
 
     /// Adds the tokens that go on inside a word to `sets`.

@@ -1,5 +1,7 @@
 //! The vocabulary's tokens as tries over their bytes: the one thing that all grammars share.
 
+use std::collections::HashMap;
+
 use crate::grammar::contents::Chars;
 use crate::token::TokenId;
 
@@ -8,6 +10,9 @@ pub(super) type Node = u32;
 
 /// The root of every trie.
 pub(super) const ROOT: Node = 0;
+
+/// Where this much hangs below a node, most of it begins with bytes that cannot come.
+pub(super) const MANY_CHILDREN: u32 = 12;
 
 /// A trie in preorder: the nodes of a subtree are neighbours, and so are the entries below it.
 #[derive(Debug, Default)]
@@ -288,6 +293,8 @@ pub(super) struct Closing {
     pub(super) before: u32,
     /// Whether these are plain text, which any free string goes on with.
     pub(super) plain: bool,
+    /// Equal for tokens that have the same text before the quote; below [`TokenTrie::befores`].
+    pub(super) before_id: u32,
 }
 
 /// The tokens of one vocabulary, arranged for the matcher.
@@ -301,6 +308,8 @@ pub(super) struct TokenTrie {
     pub(super) after_quote: Trie,
     /// See `after_quote`.
     pub(super) closing: Vec<Closing>,
+    /// How many different texts stand before their quotes.
+    pub(super) befores: u32,
     bytes: Vec<u8>,
     starts: Vec<u32>,
 }
@@ -320,14 +329,18 @@ impl TokenTrie {
 
         let mut closing = Vec::new();
         let mut closing_words = Vec::new();
+        let mut befores: HashMap<&[u8], u32> = HashMap::new();
         for (word, id) in &words {
             if let Some(before) = first_quote(word) {
+                let next = befores.len() as u32;
+                let before_id = *befores.entry(&word[..before]).or_insert(next);
                 closing_words.push((&word[before + 1..], closing.len() as u32));
                 let plain = word[..before].iter().try_fold(Utf8::Whole, |place, byte| plain(place, *byte));
                 closing.push(Closing {
                     token: TokenId(*id),
                     before: before as u32,
                     plain: plain == Some(Utf8::Whole),
+                    before_id,
                 });
             }
         }
@@ -344,7 +357,8 @@ impl TokenTrie {
         sort_by_bytes(&mut unspaced);
         let unspaced = Trie::new(unspaced);
         let tokens = Trie::new(words);
-        Self { tokens, unspaced, after_quote, closing, bytes, starts }
+        let befores = befores.len() as u32;
+        Self { tokens, unspaced, after_quote, closing, befores, bytes, starts }
     }
 
     /// The number of ids: the length of a mask in bits.

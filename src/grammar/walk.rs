@@ -1,6 +1,7 @@
 //! Which tokens can come next: walks of the readings over the tries.
 
 use crate::grammar::bytes::ByteSet;
+use crate::grammar::closing::AfterQuotes;
 use crate::grammar::frames::ArenaMark;
 use crate::grammar::machine::{Machine, Thread, Top};
 use crate::grammar::mask::{Allowed, TokenSet};
@@ -8,7 +9,7 @@ use crate::grammar::number::{NumberSet, NumberState};
 use crate::grammar::program::Program;
 use crate::grammar::shared::Shared;
 use crate::grammar::string::{Cursor, Escape, Form, Place};
-use crate::grammar::trie::{Node, ROOT, TokenTrie, Trie};
+use crate::grammar::trie::{MANY_CHILDREN, Node, ROOT, TokenTrie, Trie};
 use crate::token::TokenId;
 
 /// A walk: the machine, and the readings at each depth of the trie.
@@ -19,6 +20,7 @@ pub(super) struct Walk<'m> {
     /// The readings of all depths, one after the other.
     pub(super) pool: &'m mut Vec<Thread>,
     pub(super) found: Vec<u32>,
+    pub(super) after_quotes: &'m mut AfterQuotes,
 }
 
 /// A place in a text, as far as it decides which tokens go on inside the text.
@@ -31,7 +33,7 @@ pub(super) enum Text {
 }
 
 /// Where a range of readings in [`Walk::pool`] begins and ends.
-type Range = (usize, usize);
+pub(super) type Range = (usize, usize);
 
 impl Walk<'_> {
     /// The tokens that can follow `threads`.
@@ -180,57 +182,12 @@ impl Walk<'_> {
     }
 
     /// Whether one of the readings of `range` can come to an end.
-    fn is_alive(&mut self, range: Range) -> bool {
+    pub(super) fn is_alive(&mut self, range: Range) -> bool {
         (range.0..range.1).any(|at| self.machine.is_alive(self.pool[at]))
     }
 
-    /// The tokens that hold the end of the strings and keys that `free` and `bound` are in.
-    fn closing(&mut self, free: &[Thread], bound: &[Thread]) {
-        let trie = self.trie;
-        let mark = self.machine.arena.mark();
-        let start = self.pool.len();
-        self.machine.step_all(free, b'"', self.pool);
-        let range = (start, self.pool.len());
-        if range.1 > range.0 {
-            let mut closing = Vec::new();
-            self.after_quote(ROOT, range, &mut closing);
-            for closing in closing.iter().map(|index| &trie.closing[*index as usize]) {
-                if closing.plain || self.goes_on(free, trie.token_bytes(closing.token)) {
-                    self.found.push(closing.token.0);
-                }
-            }
-        }
-        self.reset(start, mark);
-        // What follows the quote rules most tokens out, whatever stands in front of it.
-        for thread in bound {
-            self.machine.close_text(*thread, self.pool);
-        }
-        let range = (start, self.pool.len());
-        let mut closing = Vec::new();
-        if range.1 > range.0 {
-            self.after_quote(ROOT, range, &mut closing);
-        }
-        self.reset(start, mark);
-        let closing = closing.iter().map(|index| &trie.closing[*index as usize]);
-        let mut unsure = Vec::new();
-        match bound {
-            [] => {}
-            [one] => {
-                let closing = closing.map(|closing| (closing, trie.token_bytes(closing.token)));
-                self.machine.ends(*one, closing, &mut self.found, &mut unsure);
-            }
-            // Which of them goes on after the quote decides.
-            _ => unsure.extend(closing.map(|closing| closing.token)),
-        }
-        for token in unsure {
-            if self.goes_on(bound, trie.token_bytes(token)) {
-                self.found.push(token.0);
-            }
-        }
-    }
-
     /// Whether one of `threads` goes on with all of `bytes`.
-    fn goes_on(&mut self, threads: &[Thread], bytes: &[u8]) -> bool {
+    pub(super) fn goes_on(&mut self, threads: &[Thread], bytes: &[u8]) -> bool {
         let (start, mark) = (self.pool.len(), self.machine.arena.mark());
         self.pool.extend_from_slice(threads);
         let mut range = (start, self.pool.len());
@@ -243,23 +200,6 @@ impl Walk<'_> {
         let alive = self.is_alive(range);
         self.reset(start, mark);
         alive
-    }
-
-    /// Adds to `closing` the tokens that go on with `range` after their quote.
-    fn after_quote(&mut self, node: Node, range: Range, closing: &mut Vec<u32>) {
-        let after_quote = &self.trie.after_quote;
-        let entries = after_quote.entries(node);
-        if !entries.is_empty() && self.is_alive(range) {
-            closing.extend_from_slice(entries);
-        }
-        for child in after_quote.children(node) {
-            let (start, mark) = (self.pool.len(), self.machine.arena.mark());
-            let next = self.step_range(range, after_quote.byte(child));
-            if next.1 > next.0 {
-                self.after_quote(child, next, closing);
-            }
-            self.reset(start, mark);
-        }
     }
 
     /// The tokens in which the word of `thread` ends and something else begins.
@@ -349,7 +289,7 @@ impl Walk<'_> {
 
     fn below(&mut self, trie: &Trie, node: Node, range: Range) {
         // Where much hangs below, most of it begins with bytes that cannot come.
-        if trie.end(node) - node > 12 {
+        if trie.end(node) - node > MANY_CHILDREN {
             let mut bytes = ByteSet::default();
             for at in range.0..range.1 {
                 self.machine.next_bytes(self.pool[at], false, &mut bytes);
@@ -375,7 +315,7 @@ impl Walk<'_> {
             })
     }
 
-    fn step_range(&mut self, range: Range, byte: u8) -> Range {
+    pub(super) fn step_range(&mut self, range: Range, byte: u8) -> Range {
         let start = self.pool.len();
         for at in range.0..range.1 {
             let thread = self.pool[at];
@@ -384,7 +324,7 @@ impl Walk<'_> {
         (start, self.pool.len())
     }
 
-    fn reset(&mut self, pool: usize, mark: ArenaMark) {
+    pub(super) fn reset(&mut self, pool: usize, mark: ArenaMark) {
         self.pool.truncate(pool);
         self.machine.arena.reset(mark);
     }
