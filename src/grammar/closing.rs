@@ -9,32 +9,31 @@ use crate::grammar::frames::Kind;
 use crate::grammar::keys::exact;
 use crate::grammar::machine::{Machine, Thread, Top};
 use crate::grammar::string::{Cursor, Escape, Form, Place, hash_byte};
-use crate::grammar::trie::{Closing, MANY_CHILDREN, Node, ROOT, TokenTrie};
+use crate::grammar::trie::{Closing, MANY_CHILDREN, Node, ROOT, TokenTrie, Trie};
 use crate::grammar::walk::{Range, Walk};
-use crate::token::TokenId;
 
 /// The tokens whose text after the quote fits, of the last texts of a sequence: the same at each place of a text.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AfterQuotes {
-    /// The frame, whether the text is a key, and indices of [`TokenTrie::closing`].
-    entries: Vec<(u32, bool, Arc<[u32]>)>,
+    /// The frame, what the text is, and indices of [`Closings::tokens`].
+    entries: Vec<(u32, Kept, Arc<[u32]>)>,
     next: usize,
 }
 
 impl AfterQuotes {
     const LENGTH: usize = 4;
 
-    fn get(&self, frame: u32, is_key: bool) -> Option<Arc<[u32]>> {
-        let known = self.entries.iter().find(|(known, key, _)| (*known, *key) == (frame, is_key));
+    fn get(&self, frame: u32, text: Kept) -> Option<Arc<[u32]>> {
+        let known = self.entries.iter().find(|(known, kept, _)| (*known, *kept) == (frame, text));
         known.map(|(_, _, closing)| closing.clone())
     }
 
-    fn put(&mut self, frame: u32, is_key: bool, closing: Arc<[u32]>) {
+    fn put(&mut self, frame: u32, text: Kept, closing: Arc<[u32]>) {
         if self.entries.len() < Self::LENGTH {
-            self.entries.push((frame, is_key, closing));
+            self.entries.push((frame, text, closing));
             return;
         }
-        self.entries[self.next] = (frame, is_key, closing);
+        self.entries[self.next] = (frame, text, closing);
         self.next = (self.next + 1) % Self::LENGTH;
     }
 
@@ -43,6 +42,15 @@ impl AfterQuotes {
         self.entries.retain(|(frame, _, _)| *frame < frames);
         self.next = 0;
     }
+}
+
+/// What a text is whose end is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    String,
+    Key,
+    /// A key that is yet to begin.
+    WholeKey,
 }
 
 /// Whether a text may end in what stands before the quote of a token, for each such text of the vocabulary, as far as
@@ -81,55 +89,63 @@ impl Walk<'_> {
         if !free.is_empty() {
             let closing = match free {
                 [one] => self.after_text(*one),
-                _ => self.after_texts(free),
+                _ => self.after_texts(free, &trie.closing.after),
             };
-            for closing in closing.iter().map(|index| &trie.closing[*index as usize]) {
+            for closing in closing.iter().map(|index| &trie.closing.tokens[*index as usize]) {
                 if closing.plain || self.goes_on(free, trie.token_bytes(closing.token)) {
                     self.found.push(closing.token.0);
                 }
             }
         }
-        let mut unsure = Vec::new();
         match bound {
             [] => {}
             [one] => {
-                let closing = self.after_text(*one);
-                let closing = closing.iter().map(|index| &trie.closing[*index as usize]);
-                let closing = closing.map(|closing| (closing, trie.token_bytes(closing.token)));
+                let after = self.after_text(*one);
+                let closing = after.iter().map(|index| &trie.closing.tokens[*index as usize]);
                 match one.top {
                     Top::String { cursor: Cursor { hash: 0, .. }, .. } => self.string_ends(*one, closing),
-                    _ => self.machine.ends(*one, closing, &mut self.found, &mut unsure),
+                    _ => self.ends(*one, closing),
                 }
             }
             // Which of them goes on after the quote decides.
             _ => {
-                let closing = self.after_texts(bound);
-                unsure.extend(closing.iter().map(|index| trie.closing[*index as usize].token));
+                for index in self.after_texts(bound, &trie.closing.after).iter() {
+                    let token = trie.closing.tokens[*index as usize].token;
+                    if self.goes_on(bound, trie.token_bytes(token)) {
+                        self.found.push(token.0);
+                    }
+                }
             }
         }
-        for token in unsure {
-            if self.goes_on(bound, trie.token_bytes(token)) {
-                self.found.push(token.0);
-            }
-        }
+    }
+
+    /// The tokens that hold a whole key of a further class, white space in front; `thread` is at its beginning.
+    pub(super) fn whole_key(&mut self, thread: Thread) {
+        let trie = self.trie;
+        let after = self.kept_after(thread, Kept::WholeKey, &trie.whole.after);
+        self.ends(thread, after.iter().map(|index| &trie.whole.tokens[*index as usize]));
     }
 
     /// The tokens that go on after the quote that ends the text of `thread`.
     fn after_text(&mut self, thread: Thread) -> Arc<[u32]> {
-        let is_key = matches!(thread.top, Top::Key { .. });
+        let text = if matches!(thread.top, Top::Key { .. }) { Kept::Key } else { Kept::String };
+        self.kept_after(thread, text, &self.trie.closing.after)
+    }
+
+    fn kept_after(&mut self, thread: Thread, text: Kept, after: &Trie) -> Arc<[u32]> {
         // Where somebody compares the text, more than the frame decides.
         let may_keep = !self.machine.arena.frame(thread.frame).hashed;
-        if may_keep && let Some(known) = self.after_quotes.get(thread.frame, is_key) {
+        if may_keep && let Some(known) = self.after_quotes.get(thread.frame, text) {
             return known;
         }
-        let closing = self.after_texts(&[thread]);
+        let closing = self.after_texts(&[thread], after);
         if may_keep {
-            self.after_quotes.put(thread.frame, is_key, closing.clone());
+            self.after_quotes.put(thread.frame, text, closing.clone());
         }
         closing
     }
 
-    fn after_texts(&mut self, threads: &[Thread]) -> Arc<[u32]> {
+    fn after_texts(&mut self, threads: &[Thread], after: &Trie) -> Arc<[u32]> {
         let (start, mark) = (self.pool.len(), self.machine.arena.mark());
         for thread in threads {
             self.machine.close_text(*thread, self.pool);
@@ -137,49 +153,62 @@ impl Walk<'_> {
         let range = (start, self.pool.len());
         let mut closing = Vec::new();
         if range.1 > range.0 {
-            self.after_quote(ROOT, range, &mut closing);
+            self.after_quote(after, ROOT, range, &mut closing);
         }
         self.reset(start, mark);
         closing.into()
     }
 
-    /// Adds to `closing` the tokens that go on with `range` after their quote.
-    fn after_quote(&mut self, node: Node, range: Range, closing: &mut Vec<u32>) {
-        let after_quote = &self.trie.after_quote;
-        let entries = after_quote.entries(node);
+    /// Adds to `closing` what stands in `after` below `node` and goes on with `range`.
+    fn after_quote(&mut self, after: &Trie, node: Node, range: Range, closing: &mut Vec<u32>) {
+        let entries = after.entries(node);
         if !entries.is_empty() && self.is_alive(range) {
             closing.extend_from_slice(entries);
         }
         let mut bytes = ByteSet::default();
-        let many = after_quote.end(node) - node > MANY_CHILDREN;
+        let many = after.end(node) - node > MANY_CHILDREN;
         if many {
             for at in range.0..range.1 {
                 self.machine.next_bytes(self.pool[at], false, &mut bytes);
             }
         }
-        for child in after_quote.children(node) {
-            let byte = after_quote.byte(child);
+        for child in after.children(node) {
+            let byte = after.byte(child);
             if many && !bytes.has(byte) {
                 continue;
             }
             let (start, mark) = (self.pool.len(), self.machine.arena.mark());
             let next = self.step_range(range, byte);
             if next.1 > next.0 {
-                self.after_quote(child, next, closing);
+                self.after_quote(after, child, next, closing);
             }
             self.reset(start, mark);
         }
     }
 
+    /// Adds those of `closing` that the text of `thread` may end in, which is a key or is compared.
+    fn ends<'c>(&mut self, thread: Thread, closing: impl Iterator<Item = &'c Closing>) {
+        let trie = self.trie;
+        let mut unsure = Vec::new();
+        let closing = closing.map(|closing| (closing, closing.before(trie.token_bytes(closing.token))));
+        self.machine.ends(thread, closing, &mut self.found, &mut unsure);
+        for closing in unsure {
+            if self.goes_on(&[thread], &trie.token_bytes(closing.token)[closing.start as usize..]) {
+                self.found.push(closing.token.0);
+            }
+        }
+    }
+
     /// Those of `closing` that the string of `thread` may end in, which nobody compares.
-    fn string_ends<'c>(&mut self, thread: Thread, closing: impl Iterator<Item = (&'c Closing, &'c [u8])>) {
+    fn string_ends<'c>(&mut self, thread: Thread, closing: impl Iterator<Item = &'c Closing>) {
         let Top::String { language, cursor, escape } = thread.top else { return };
         let words = self.machine.program.words(language);
         let language = &words.language;
         let endings = self.shared.vocabulary.endings(words, cursor, escape);
-        for (closing, bytes) in closing {
+        for closing in closing {
             let find = || {
-                let end = Form::String.read(language, cursor, escape, &bytes[..closing.before as usize]);
+                let before = closing.before(self.trie.token_bytes(closing.token));
+                let end = Form::String.read(language, cursor, escape, before);
                 end.is_some_and(|(end, escape)| escape == Escape::None && end.is_complete(language))
             };
             let may_end = match &endings {
@@ -201,14 +230,13 @@ impl Machine<'_> {
         thread: Thread,
         closing: impl Iterator<Item = (&'c Closing, &'c [u8])>,
         found: &mut Vec<u32>,
-        unsure: &mut Vec<TokenId>,
+        unsure: &mut Vec<Closing>,
     ) {
         match thread.top {
             Top::String { language, cursor, escape } => {
                 let items = self.only_items(thread.frame);
                 let language = &self.program.words(language).language;
-                for (closing, bytes) in closing {
-                    let before = &bytes[..closing.before as usize];
+                for (closing, before) in closing {
                     let end = Form::String.read(language, cursor, escape, before);
                     let Some((end, Escape::None)) = end.filter(|end| end.0.is_complete(language)) else {
                         continue;
@@ -216,7 +244,7 @@ impl Machine<'_> {
                     match items {
                         Some(items) if self.arena.has_hash(Self::string_hash(end), items) => {}
                         Some(_) => found.push(closing.token.0),
-                        None => unsure.push(closing.token),
+                        None => unsure.push(*closing),
                     }
                 }
             }
@@ -231,8 +259,7 @@ impl Machine<'_> {
                 // Half a character goes on with few texts.
                 let whole = keys.shape.classifier.as_ref().is_some_and(|all| all.start() == key.class);
                 let any = simple && whole && keys.shape.open && escape == Escape::None;
-                for (closing, bytes) in closing {
-                    let before = &bytes[..closing.before as usize];
+                for (closing, before) in closing {
                     if any && closing.plain && before.first().is_some_and(|first| !names.has(*first)) {
                         let hash = || before.iter().fold(key.hash, |hash, byte| hash_byte(hash, *byte));
                         if keys.others == 0 || !self.arena.has_hash(hash(), keys.others) {
@@ -247,7 +274,7 @@ impl Machine<'_> {
                         // A known name has a value of its own.
                         match simple && exact(keys.shape, end).is_none() {
                             true => found.push(closing.token.0),
-                            false => unsure.push(closing.token),
+                            false => unsure.push(*closing),
                         }
                     }
                 }

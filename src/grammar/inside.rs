@@ -3,7 +3,7 @@
 use crate::grammar::contents::{Chars, Class, is_later};
 use crate::grammar::language::{Classifier, Language};
 use crate::grammar::string::{Body, Escape, Form, Place};
-use crate::grammar::trie::{Node, PLAIN_ASCII, ROOT, TokenTrie, Utf8};
+use crate::grammar::trie::{Node, PLAIN_ASCII, ROOT, TokenTrie, Trie, Utf8};
 
 /// An automaton over bytes; its state 0 is dead.
 pub(super) trait Automaton {
@@ -339,6 +339,26 @@ pub(super) fn inside<A: Automaton>(of: &A, place: State, form: Form, trie: &Toke
         node += 1;
     }
     Inside { hub, tokens: found }
+}
+
+/// Adds what stands below `node` and goes on inside the body of a JSON string from `place` on.
+pub(super) fn below<A: Automaton>(of: &A, place: State, trie: &Trie, node: Node, found: &mut Vec<u32>) {
+    let mut path = vec![(trie.end(node), place, Escape::None)];
+    let (mut at, end) = (node + 1, trie.end(node));
+    while at < end {
+        while path.last().is_some_and(|(end, _, _)| *end <= at) {
+            path.pop();
+        }
+        let Some(&(_, place, escape)) = path.last() else { break };
+        match Form::String.step(of, place, escape, trie.byte(at)) {
+            Body::On(place, escape) => {
+                found.extend_from_slice(trie.entries(at));
+                path.push((trie.end(at), place, escape));
+                at += 1;
+            }
+            Body::End | Body::Dead => at = trie.end(at),
+        }
+    }
 }
 
 /// A node on the way down.

@@ -88,21 +88,33 @@ impl Keys<'_> {
                 || self.count as usize + 1 + later() >= self.shape.min as usize)
     }
 
-    pub(super) fn may_add_name(&self, low: u32, high: u32) -> bool {
-        if low >= high {
-            return false;
-        }
-        let (first, last) = (low as usize / 64, (high as usize - 1) / 64);
-        (first..=last).any(|word| {
-            let mut names = self.names(word);
-            if word == first {
+    /// The words of the set of known keys from the `low`th up to the `high`th that may come next.
+    fn words(&self, low: u32, high: u32) -> impl Iterator<Item = (u32, u64)> {
+        let words = if low < high { low / 64..(high - 1) / 64 + 1 } else { 0..0 };
+        words.map(move |word| {
+            let mut names = self.names(word as usize);
+            if word == low / 64 {
                 names &= u64::MAX << (low % 64);
             }
-            if word == last && !high.is_multiple_of(64) {
+            if word == high / 64 {
                 names &= !(u64::MAX << (high % 64));
             }
-            names != 0
+            (word, names)
         })
+    }
+
+    pub(super) fn may_add_name(&self, low: u32, high: u32) -> bool {
+        self.words(low, high).any(|(_, names)| names != 0)
+    }
+
+    /// Each known key from the `low`th up to the `high`th that may come next.
+    pub(super) fn each_name(&self, low: u32, high: u32, mut see: impl FnMut(u32)) {
+        for (word, mut names) in self.words(low, high) {
+            while names != 0 {
+                see(word * 64 + names.trailing_zeros());
+                names &= names - 1;
+            }
+        }
     }
 
     pub(super) fn may_add_other(&self) -> bool {

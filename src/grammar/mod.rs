@@ -19,6 +19,7 @@ mod left;
 mod machine;
 mod mask;
 mod matcher;
+mod names;
 mod notation;
 pub mod number;
 mod parts;

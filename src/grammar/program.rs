@@ -67,6 +67,8 @@ pub(super) struct ObjectCode {
     pub(super) needs_witness: bool,
     /// Whether any text may be a further key, all of one class.
     pub(super) open: bool,
+    /// Whether no known name is empty or has a character that may be escaped.
+    pub(super) plain_names: bool,
     /// For each state of the classifier, how many keys begin like what was read, once somebody asks.
     keys_left: OnceLock<Option<Box<[u32]>>>,
 }
@@ -240,6 +242,7 @@ fn object_code(object: &crate::grammar::value::Object, limits: &Limits) -> Resul
         max: object.max,
         needs_witness: object.needs_witness,
         open: matches!(&object.others[..], [only] if only.keys.is_any()),
+        plain_names: object.properties.iter().all(|property| is_plain(&property.name)),
         keys_left: OnceLock::new(),
     };
     for (place, property) in sorted.iter().map(|index| (rank[*index] as usize, &object.properties[*index])) {
@@ -271,6 +274,11 @@ fn object_code(object: &crate::grammar::value::Object, limits: &Limits) -> Resul
             .collect();
     }
     Ok(code)
+}
+
+/// Whether a name is spelled in one way only.
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| matches!(byte, 0x20..0x7F) && !b"\"\\/".contains(&byte))
 }
 
 /// For each key, by rank, all keys that it brings with it.

@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::grammar::closing::Endings;
 use crate::grammar::contents::{Class, Contents};
-use crate::grammar::inside::{Automaton, Inside, State, inside};
+use crate::grammar::inside::{Automaton, Inside, State, below, inside};
 use crate::grammar::language::Language;
 use crate::grammar::mask::{TokenSet, mask_words};
+use crate::grammar::names::NameTokens;
 use crate::grammar::number::{NumberSet, NumberState};
 use crate::grammar::program::Program;
 use crate::grammar::slices::{Slices, number_crossings};
 use crate::grammar::string::{Cursor, Escape, Form};
-use crate::grammar::trie::TokenTrie;
+use crate::grammar::trie::{ROOT, TokenTrie};
 use crate::grammar::walk::{self, Text};
 use crate::grammar::words::Words;
 use crate::token::TokenId;
@@ -25,6 +26,8 @@ pub(super) struct Vocabulary {
     pub(super) trie: TokenTrie,
     pub(super) tokenizer: Tokenizer,
     slices: Slices,
+    /// The tokens that begin a string of any text with its quote, once somebody asks.
+    opening: OnceLock<TokenSet>,
     contents: Contents,
     /// The tokens that are made of a class of characters, of so many at most.
     classes: Kept<(Class, u32), TokenSet>,
@@ -54,6 +57,7 @@ impl Vocabulary {
             trie,
             tokenizer: tokenizer.clone(),
             slices,
+            opening: OnceLock::new(),
             contents,
             classes: Kept::new(256),
             languages: Kept::new(4096),
@@ -95,6 +99,18 @@ impl Vocabulary {
             tokens.append(&mut longer);
         }
         (hub.map(|hub| (hub.class, hub.limit)), self.set(&tokens))
+    }
+
+    /// The tokens that begin a text from `place` on with its quote, white space in front, and do not end it.
+    fn begun<A: Automaton>(&self, of: &A, place: State) -> TokenSet {
+        let unspaced = &self.trie.unspaced;
+        let quote = unspaced.root_child(b'"');
+        let mut found = Vec::new();
+        if quote != ROOT {
+            found.extend_from_slice(unspaced.entries(quote));
+            below(of, place, unspaced, quote, &mut found);
+        }
+        self.set(&found)
     }
 
     /// The tokens that go on inside a number.
@@ -273,11 +289,42 @@ pub(super) struct Shared {
     /// The tokens that go on inside a key, by the object and the state of its classifier.
     keys: Kept<(u32, u32), Sets>,
     keys_by_ways: Kept<(u32, u32), Arc<ByWays>>,
+    /// For each object, the tokens of its known names, once somebody asks.
+    names: Box<[OnceLock<Option<NameTokens>>]>,
+    /// For each object, the tokens with the quote in front that begin a key of a further class.
+    openings: Box<[OnceLock<TokenSet>]>,
 }
 
 impl Shared {
-    pub(super) fn new(vocabulary: Arc<Vocabulary>) -> Self {
-        Self { vocabulary, keys: Kept::new(1024), keys_by_ways: Kept::new(256) }
+    /// Nothing yet, for a program with so many objects.
+    pub(super) fn new(vocabulary: Arc<Vocabulary>, objects: usize) -> Self {
+        Self {
+            vocabulary,
+            keys: Kept::new(1024),
+            keys_by_ways: Kept::new(256),
+            names: (0..objects).map(|_| OnceLock::new()).collect(),
+            openings: (0..objects).map(|_| OnceLock::new()).collect(),
+        }
+    }
+
+    /// The tokens of the known names of an object, if they can be gathered.
+    pub(super) fn names(&self, object: u32, program: &Program) -> Option<&NameTokens> {
+        let make = || NameTokens::new(&program.objects[object as usize], &self.vocabulary.trie);
+        self.names[object as usize].get_or_init(make).as_ref()
+    }
+
+    /// The tokens that begin a key of a further class with its quote, white space in front, and do not end it.
+    pub(super) fn opening(&self, object: u32, is_open: bool, program: &Program) -> TokenSet {
+        let vocabulary = &*self.vocabulary;
+        if is_open {
+            let any = &program.words(Program::ANY_TEXT).language;
+            return vocabulary.opening.get_or_init(|| vocabulary.begun(any, State(any.start()))).clone();
+        }
+        let make = || match &program.objects[object as usize].classifier {
+            Some(classifier) => vocabulary.begun(classifier, State(classifier.start())),
+            None => vocabulary.set(&[]),
+        };
+        self.openings[object as usize].get_or_init(make).clone()
     }
 
     /// Adds the tokens that stay inside a string's body or a key to `sets`.

@@ -165,6 +165,14 @@ impl Trie {
         &self.entries[self.firsts[node as usize] as usize..self.firsts[self.end(node) as usize] as usize]
     }
 
+    /// The node that `byte` leads to from `node`.
+    pub(super) fn child(&self, node: Node, byte: u8) -> Option<Node> {
+        if node == ROOT {
+            return Some(self.root_child(byte)).filter(|child| *child != ROOT);
+        }
+        self.children(node).find(|child| self.byte(*child) >= byte).filter(|child| self.byte(*child) == byte)
+    }
+
     pub(super) fn children(&self, node: Node) -> impl Iterator<Item = Node> {
         let end = self.end(node);
         let mut next = node + 1;
@@ -289,12 +297,57 @@ const fn plain(place: Utf8, byte: u8) -> Option<Utf8> {
 pub(super) struct Closing {
     /// The token.
     pub(super) token: TokenId,
-    /// How many of its bytes come before the quote.
-    pub(super) before: u32,
+    /// Where in its bytes the string begins or goes on.
+    pub(super) start: u32,
+    /// Where the quote stands.
+    pub(super) quote: u32,
     /// Whether these are plain text, which any free string goes on with.
     pub(super) plain: bool,
     /// Equal for tokens that have the same text before the quote; below [`TokenTrie::befores`].
     pub(super) before_id: u32,
+}
+
+impl Closing {
+    /// What stands before the quote.
+    pub(super) fn before(self, bytes: &[u8]) -> &[u8] {
+        &bytes[self.start as usize..self.quote as usize]
+    }
+}
+
+/// Tokens that hold the end of a string.
+#[derive(Debug)]
+pub(super) struct Closings {
+    /// Where they stand in `tokens`, by what follows the quote.
+    pub(super) after: Trie,
+    pub(super) tokens: Vec<Closing>,
+}
+
+impl Closings {
+    /// Those of `words` that hold the end of a string, which begins or goes on after as many bytes as `start` says.
+    fn new<'w>(
+        words: &[(&'w [u8], u32)],
+        start: impl Fn(&[u8]) -> Option<usize>,
+        befores: &mut HashMap<&'w [u8], u32>,
+    ) -> Self {
+        let (mut tokens, mut afters) = (Vec::new(), Vec::new());
+        for (word, id) in words {
+            let Some(start) = start(word) else { continue };
+            let Some(length) = first_quote(&word[start..]) else { continue };
+            let before = &word[start..start + length];
+            let next = befores.len() as u32;
+            let plain = before.iter().try_fold(Utf8::Whole, |place, byte| plain(place, *byte));
+            afters.push((&word[start + length + 1..], tokens.len() as u32));
+            tokens.push(Closing {
+                token: TokenId(*id),
+                start: start as u32,
+                quote: (start + length) as u32,
+                plain: plain == Some(Utf8::Whole),
+                before_id: *befores.entry(before).or_insert(next),
+            });
+        }
+        sort_by_bytes(&mut afters);
+        Self { after: Trie::new(afters), tokens }
+    }
 }
 
 /// The tokens of one vocabulary, arranged for the matcher.
@@ -304,10 +357,10 @@ pub(super) struct TokenTrie {
     pub(super) tokens: Trie,
     /// All tokens by what follows their leading white space.
     pub(super) unspaced: Trie,
-    /// The tokens that hold the end of a string, by what follows the quote; entries index `closing`.
-    pub(super) after_quote: Trie,
-    /// See `after_quote`.
-    pub(super) closing: Vec<Closing>,
+    /// The tokens that go on inside a string and hold its end.
+    pub(super) closing: Closings,
+    /// The tokens that hold a whole string, white space in front.
+    pub(super) whole: Closings,
     /// How many different texts stand before their quotes.
     pub(super) befores: u32,
     bytes: Vec<u8>,
@@ -327,25 +380,14 @@ impl TokenTrie {
         }
         starts.push(bytes.len() as u32);
 
-        let mut closing = Vec::new();
-        let mut closing_words = Vec::new();
-        let mut befores: HashMap<&[u8], u32> = HashMap::new();
-        for (word, id) in &words {
-            if let Some(before) = first_quote(word) {
-                let next = befores.len() as u32;
-                let before_id = *befores.entry(&word[..before]).or_insert(next);
-                closing_words.push((&word[before + 1..], closing.len() as u32));
-                let plain = word[..before].iter().try_fold(Utf8::Whole, |place, byte| plain(place, *byte));
-                closing.push(Closing {
-                    token: TokenId(*id),
-                    before: before as u32,
-                    plain: plain == Some(Utf8::Whole),
-                    before_id,
-                });
-            }
-        }
-        sort_by_bytes(&mut closing_words);
-        let after_quote = Trie::new(closing_words);
+        let mut befores = HashMap::new();
+        let closing = Closings::new(&words, |_| Some(0), &mut befores);
+        let opened = |word: &[u8]| {
+            let space = leading_space(word);
+            (word.get(space) == Some(&b'"')).then_some(space + 1)
+        };
+        let whole = Closings::new(&words, opened, &mut befores);
+        let befores = befores.len() as u32;
 
         sort_by_bytes_from_any_order(&mut words);
         // The tokens with the same white space in front stay sorted without it.
@@ -357,8 +399,7 @@ impl TokenTrie {
         sort_by_bytes(&mut unspaced);
         let unspaced = Trie::new(unspaced);
         let tokens = Trie::new(words);
-        let befores = befores.len() as u32;
-        Self { tokens, unspaced, after_quote, closing, befores, bytes, starts }
+        Self { tokens, unspaced, closing, whole, befores, bytes, starts }
     }
 
     /// The number of ids: the length of a mask in bits.

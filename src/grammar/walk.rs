@@ -74,8 +74,8 @@ impl Walk<'_> {
                     } else {
                         bound.push(*thread)
                     }
-                    // Names that no class has are walked one by one.
-                    others.extend(Machine::only_names(*thread));
+                    // Names that no class has are looked at one by one.
+                    others.extend(Machine::only_names(*thread).filter(|names| !self.known_names(*names)));
                 }
                 None => match thread.top {
                     Top::Number { set, at } => {
@@ -86,6 +86,9 @@ impl Walk<'_> {
                         self.machine.end_number(*thread, &mut others);
                         crossings.push(*thread);
                     }
+                    Top::Key { .. } if self.known_names(*thread) => {}
+                    Top::Comma { .. } | Top::Open { .. }
+                        if threads.len() == 1 && self.before_key(*thread, &mut sets) => {}
                     _ => others.push(*thread),
                 },
             }
@@ -144,7 +147,7 @@ impl Walk<'_> {
 
     /// How many ways on a text must have at least so that there is one to a new value or a new key; nothing if all of
     /// its texts have as many as one likes, or nothing is used.
-    fn least_ways(&self, thread: Thread, text: Text) -> Option<u32> {
+    pub(super) fn least_ways(&self, thread: Thread, text: Text) -> Option<u32> {
         let used = self.machine.used_items(thread.frame);
         match text {
             Text::String(language, _) => {
@@ -267,7 +270,7 @@ impl Walk<'_> {
         self.pool.truncate(start);
     }
 
-    fn child(&mut self, trie: &Trie, child: Node, range: Range) {
+    pub(super) fn child(&mut self, trie: &Trie, child: Node, range: Range) {
         if child == ROOT {
             return;
         }
