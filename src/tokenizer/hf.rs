@@ -24,7 +24,8 @@ use crate::token::{Special, TokenId};
 /// Wraps a tokenizer, and binds each role to the added token with the given spelling.
 ///
 /// The tokenizer's truncation, padding and post-processing are left out, and its added tokens, special or not,
-/// are kept out of plain text. Its model must be byte-level BPE without dropout.
+/// are kept out of plain text. Its model must be byte-level BPE without dropout. Where the vocabulary has no token for a
+/// byte (vocabularies are trained that lack some control characters), that byte is left out of what is encoded.
 ///
 /// ```
 /// use deepseek_codec::token::Special;
@@ -75,11 +76,14 @@ pub fn wrap(tokenizer: &tokenizers::Tokenizer, bindings: &[(Special, &str)]) -> 
         }
         by_id[*id as usize] = spelling;
     }
-    // Only the tokens' bytes are needed of the tables: there are no merges.
-    let tables = load::tables_of(&by_id, Vec::new(), Words::Merged)?;
+    // Only the tokens' bytes are needed of the tables.
+    let tables = load::tables_of(&by_id, Vec::new(), Words::None)?;
     let mut bound = load::File::new(tables, added)
         .bind(bindings.iter().map(|(role, spelling)| (*role, std::slice::from_ref(spelling))))?;
-    let mut bare = tokenizers::Tokenizer::new(tokenizer.get_model().clone());
+    // The token for what is unknown is an added one, as a rule, and text must never become that.
+    let mut model = model.clone();
+    model.unk_token = None;
+    let mut bare = tokenizers::Tokenizer::new(model);
     bare.with_pre_tokenizer(tokenizer.get_pre_tokenizer().cloned());
     bare.with_normalizer(tokenizer.get_normalizer().cloned())
         .map_err(|error| LoadError::new(LoadErrorKind::Normalizer, error))?;

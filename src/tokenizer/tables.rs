@@ -31,6 +31,8 @@ pub(super) enum Words {
     Known,
     /// Those whose bytes merge to the token itself.
     Merged,
+    /// None, because another library encodes. A byte may then have no token.
+    None,
 }
 
 /// The bytes that can be read from the start of any token.
@@ -86,7 +88,8 @@ impl Tables {
                 byte_ids[usize::from(bytes[span[0] as usize])] = id;
             }
         }
-        if let Some(byte) = (0..=255).find(|byte| byte_ids[usize::from(*byte)] == u32::MAX) {
+        let missing = (0..=255).find(|byte| byte_ids[usize::from(*byte)] == u32::MAX);
+        if let Some(byte) = missing.filter(|_| word_rule != Words::None) {
             return Err(NoTables::MissingByte(byte));
         }
         bytes.resize(bytes.len() + FRONT, 0);
@@ -105,14 +108,16 @@ impl Tables {
         };
         let text = (0..tables.len() as u32).filter(|id| tables.token_len(*id) > 0);
         let unmerged: Vec<u32> = match word_rule {
-            Words::Known => Vec::new(),
+            Words::Known | Words::None => Vec::new(),
             _ => text.filter(|id| !bpe::merges_to(&tables, tables.token(*id), *id)).collect(),
         };
         if word_rule == Words::Every {
             tables.unmerged = unmerged.iter().map(|id| (Box::from(tables.token(*id)), *id)).collect();
         }
         let is_word = |tables: &Self, id: u32| {
-            tables.token_len(id) > 0 && (unmerged.is_empty() || unmerged.binary_search(&id).is_err())
+            word_rule != Words::None
+                && tables.token_len(id) > 0
+                && (unmerged.is_empty() || unmerged.binary_search(&id).is_err())
         };
         let ids = 0..tables.len() as u32;
         let word_table = Seed::ALL.into_iter().find_map(|seed| {

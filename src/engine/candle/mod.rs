@@ -1,24 +1,31 @@
 //! Models that the crate `candle-transformers` runs, on the processor (feature `candle`).
 //!
-//! [`CandleEngine::tiny`] needs no file: a model of DeepSeek's architecture whose weights are random numbers. Another
-//! model, or another device, is a [`CausalModel`] of your own: two functions.
+//! [`CandleEngine::tiny`] needs no file: a model of DeepSeek's architecture whose weights are random numbers.
+//! [`CandleEngine::gguf`] loads checkpoints of Llama's architecture. Another model, or another device, is a
+//! [`CausalModel`] of your own: two functions.
 //!
 //! No type of candle is in this interface, so that its versions do not become this crate's.
 
+mod gguf;
 #[cfg(all(test, feature = "vocab", feature = "validate"))]
 mod tests;
 mod tiny;
 
 use std::error::Error;
 use std::fmt;
+use std::path::Path;
 
 use candle_core::{Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::deepseek2::{DeepSeekV2, DeepSeekV2Config};
+use candle_transformers::models::quantized_llama::ModelWeights;
 
 use crate::engine::{Causal, CausalModel};
 use crate::token::TokenId;
 use crate::tokenizer::Tokenizer;
+
+#[cfg(all(feature = "hf", not(target_arch = "wasm32")))]
+pub use gguf::gguf_tokenizer;
 
 /// An engine over a candle model.
 pub type CandleEngine = Causal<Candle>;
@@ -38,27 +45,50 @@ impl CandleEngine {
     pub fn tiny(tokenizer: &Tokenizer, seed: u64) -> Result<Self, CandleError> {
         Ok(Self::new(Candle::tiny(tokenizer, seed)?, seed))
     }
+
+    /// A checkpoint of Llama's architecture in a GGUF file, at most 4,096 tokens of prompt and answer. Requests without a
+    /// seed draw numbers that follow from `seed`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read or holds something else.
+    pub fn gguf(path: &Path, seed: u64) -> Result<Self, CandleError> {
+        Ok(Self::new(Candle::gguf(path)?, seed))
+    }
 }
 
 /// A candle model. Its copies share the weights.
 #[derive(Clone)]
-pub struct Candle {
-    config: DeepSeekV2Config,
-    weights: VarBuilder<'static>,
-    /// The model forgets everything whenever it has read so many ids.
-    page: usize,
-    habits: tiny::Habits,
+pub struct Candle(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Deepseek {
+        config: DeepSeekV2Config,
+        weights: VarBuilder<'static>,
+        /// The model forgets everything whenever it has read so many ids.
+        page: usize,
+        habits: tiny::Habits,
+    },
+    Llama(ModelWeights),
 }
 
 /// What a [`Candle`] keeps of one sequence.
 pub struct CandleState {
-    model: DeepSeekV2,
     /// How many ids were read.
     length: usize,
-    turn: tiny::Turn,
+    kept: Kept,
 }
 
-/// What went wrong in candle.
+enum Kept {
+    Deepseek { model: DeepSeekV2, turn: tiny::Turn },
+    Llama(Box<ModelWeights>),
+}
+
+/// How many ids go through a model of Llama's at once: their attention takes memory in proportion to their number.
+const CHUNK: usize = 256;
+
+/// What went wrong in candle, or with a file.
 #[derive(Debug)]
 pub struct CandleError(Box<dyn Error + Send + Sync>);
 
@@ -85,9 +115,15 @@ impl CausalModel for Candle {
     type Error = CandleError;
 
     fn begin(&mut self) -> Result<CandleState, CandleError> {
-        // The layers point to weights that are there already.
-        let model = DeepSeekV2::new(&self.config, self.weights.clone()).map_err(failed)?;
-        Ok(CandleState { model, length: 0, turn: tiny::Turn::default() })
+        let kept = match &self.0 {
+            Kind::Deepseek { config, weights, .. } => {
+                // The layers point to weights that are there already.
+                let model = DeepSeekV2::new(config, weights.clone()).map_err(failed)?;
+                Kept::Deepseek { model, turn: tiny::Turn::default() }
+            }
+            Kind::Llama(model) => Kept::Llama(Box::new(model.clone())),
+        };
+        Ok(CandleState { length: 0, kept })
     }
 
     fn read(
@@ -96,20 +132,48 @@ impl CausalModel for Candle {
         ids: &[TokenId],
         logits: &mut Vec<f32>,
     ) -> Result<(), CandleError> {
-        self.habits.follow(&mut state.turn, ids);
         let (from, to) = (state.length, state.length + ids.len());
-        // Where the page of the last id begins.
-        let page = (to - 1) / self.page * self.page;
-        let position = from.saturating_sub(page);
-        if page >= from {
-            state.model.clear_kv_cache();
-        }
         state.length = to;
-        let unread: Vec<u32> = ids[page.saturating_sub(from)..].iter().map(|id| id.0).collect();
-        *logits = Tensor::new(unread, &Device::Cpu)
-            .and_then(|ids| state.model.forward(&ids.unsqueeze(0)?, position)?.flatten_all()?.to_vec1())
-            .map_err(failed)?;
-        self.habits.apply(state.turn, logits);
+        match (&self.0, &mut state.kept) {
+            (Kind::Deepseek { page, habits, .. }, Kept::Deepseek { model, turn }) => {
+                habits.follow(turn, ids);
+                // Where the page of the last id begins.
+                let page = (to - 1) / page * page;
+                if page >= from {
+                    model.clear_kv_cache();
+                }
+                let ids = &ids[page.saturating_sub(from)..];
+                *logits = forward(ids, |ids| model.forward(ids, from.saturating_sub(page)))?;
+                habits.apply(*turn, logits);
+            }
+            (_, Kept::Llama(model)) => {
+                for (chunk, ids) in ids.chunks(CHUNK).enumerate() {
+                    *logits = forward(ids, |ids| model.forward(ids, from + chunk * CHUNK))?;
+                }
+            }
+            (Kind::Llama(_), Kept::Deepseek { .. }) => return Err(failed("the state is another model's")),
+        }
         Ok(())
     }
+
+    fn copy(&mut self, state: &CandleState) -> Option<CandleState> {
+        match &state.kept {
+            // Its cache cannot be copied.
+            Kept::Deepseek { .. } => None,
+            Kept::Llama(model) => {
+                Some(CandleState { length: state.length, kept: Kept::Llama(model.clone()) })
+            }
+        }
+    }
+}
+
+/// The logits that a model makes of ids.
+fn forward(
+    ids: &[TokenId],
+    model: impl FnOnce(&Tensor) -> candle_core::Result<Tensor>,
+) -> Result<Vec<f32>, CandleError> {
+    let ids: Vec<u32> = ids.iter().map(|id| id.0).collect();
+    Tensor::new(ids, &Device::Cpu)
+        .and_then(|ids| model(&ids.unsqueeze(0)?)?.flatten_all()?.to_vec1())
+        .map_err(failed)
 }

@@ -2,12 +2,15 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{HashMap, HashSet};
+use std::io::Cursor;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use serde_json::Value;
 
-use super::{CandleEngine, CandleState};
+use super::{Candle, CandleEngine, CandleState};
 use crate::engine::causal::CausalSequence;
+use crate::engine::dice::Dice;
 use crate::engine::{Branch, CausalModel, Engine, Masks, Session, SessionOptions, run, run_with_drafts};
 use crate::grammar::Compiler;
 use crate::model::PROFILES;
@@ -117,6 +120,16 @@ fn random_weights_answer_validly_under_masks() {
     assert!(distinct.len() > 20, "{}", distinct.len());
 }
 
+const GREEDIEST: Sampling = Sampling {
+    max_tokens: None,
+    temperature: 0.0,
+    top_p: 1.0,
+    logprobs: false,
+    top_logprobs: None,
+    seed: None,
+    n: 1,
+};
+
 /// Greedy decoding without a mask.
 fn greedy(
     engine: &mut CandleEngine,
@@ -130,18 +143,9 @@ fn greedy(
 fn branches_and_what_was_taken_back_go_on_alike() {
     let tokenizer = PROFILES[0].tokenizer();
     let mut engine = CandleEngine::tiny(&tokenizer, 3).unwrap();
-    let greediest = Sampling {
-        max_tokens: None,
-        temperature: 0.0,
-        top_p: 1.0,
-        logprobs: false,
-        top_logprobs: None,
-        seed: None,
-        n: 1,
-    };
     // The end of the model's memory lies in the middle of it.
     let prompt = tokenizer.encode_text(&"Once upon a time ".repeat(150))[..500].to_vec();
-    let mut first = engine.start(&prompt, &greediest).unwrap();
+    let mut first = engine.start(&prompt, &GREEDIEST).unwrap();
     let begin = greedy(&mut engine, &mut first, 7);
     let mut second = engine.fork(&first, 0).unwrap();
     let end = greedy(&mut engine, &mut first, 20);
@@ -153,7 +157,7 @@ fn branches_and_what_was_taken_back_go_on_alike() {
     engine.truncate(&mut first, 0).unwrap();
     assert_eq!(greedy(&mut engine, &mut first, 7), begin);
     assert!(engine.truncate(&mut first, 8).is_err());
-    assert!(engine.start(&[], &greediest).is_err());
+    assert!(engine.start(&[], &GREEDIEST).is_err());
 }
 
 #[test]
@@ -215,4 +219,80 @@ fn sequences_go_from_thread_to_thread() {
     fn goes<T: Send>() {}
     goes::<CandleEngine>();
     goes::<CausalSequence<CandleState>>();
+}
+
+/// A model of Llama's architecture as a file: random numbers for 300 tokens.
+fn llama_file() -> Vec<u8> {
+    use candle_core::quantized::gguf_file::{Value, write};
+    use candle_core::quantized::{GgmlDType, QTensor};
+    use candle_core::{Device, Tensor};
+
+    let (width, inner) = (32, 64);
+    let numbers = [
+        ("llama.attention.head_count", Value::U32(2)),
+        ("llama.attention.head_count_kv", Value::U32(1)),
+        ("llama.block_count", Value::U32(2)),
+        ("llama.embedding_length", Value::U32(width)),
+        ("llama.rope.dimension_count", Value::U32(width / 2)),
+        ("llama.attention.layer_norm_rms_epsilon", Value::F32(1e-5)),
+    ];
+    let mut shapes = vec![
+        ("token_embd.weight".to_owned(), vec![300, width as usize]),
+        ("output_norm.weight".to_owned(), vec![width as usize]),
+    ];
+    for block in 0..2 {
+        for (name, shape) in [
+            ("attn_norm", vec![width]),
+            ("ffn_norm", vec![width]),
+            ("attn_q", vec![width, width]),
+            ("attn_k", vec![width / 2, width]),
+            ("attn_v", vec![width / 2, width]),
+            ("attn_output", vec![width, width]),
+            ("ffn_gate", vec![inner, width]),
+            ("ffn_up", vec![inner, width]),
+            ("ffn_down", vec![width, inner]),
+        ] {
+            let shape = shape.into_iter().map(|size| size as usize).collect();
+            shapes.push((format!("blk.{block}.{name}.weight"), shape));
+        }
+    }
+    let mut dice = Dice(5);
+    let mut tensor = |shape: &[usize]| {
+        let values = (0..shape.iter().product()).map(|_| dice.unit() as f32 - 0.5).collect();
+        let tensor = Tensor::from_vec(values, shape, &Device::Cpu).unwrap();
+        QTensor::quantize(&tensor, GgmlDType::F32).unwrap()
+    };
+    let tensors: Vec<_> = shapes.iter().map(|(name, shape)| (name.as_str(), tensor(shape))).collect();
+    let mut file = Cursor::new(Vec::new());
+    write(
+        &mut file,
+        &numbers.iter().map(|(name, value)| (*name, value)).collect::<Vec<_>>(),
+        &tensors.iter().map(|(name, tensor)| (*name, tensor)).collect::<Vec<_>>(),
+    )
+    .unwrap();
+    file.into_inner()
+}
+
+#[test]
+fn checkpoints_are_read_and_branch() {
+    let file = llama_file();
+    let mut engine = CandleEngine::new(Candle::read_gguf(&mut Cursor::new(&file)).unwrap(), 1);
+    // More than goes through the model at once.
+    let prompt: Vec<TokenId> = (0..600).map(|at| TokenId(at * 7 % 300)).collect();
+    let mut first = engine.start(&prompt, &GREEDIEST).unwrap();
+    let begin = greedy(&mut engine, &mut first, 5);
+    let mut second = engine.fork(&first, 0).unwrap();
+    let end = greedy(&mut engine, &mut first, 6);
+    assert_eq!(greedy(&mut engine, &mut second, 6), end);
+    engine.truncate(&mut second, 5).unwrap();
+    assert_eq!(greedy(&mut engine, &mut second, 6), end);
+    engine.truncate(&mut first, 0).unwrap();
+    assert_eq!(greedy(&mut engine, &mut first, 5), begin);
+    // What was read counts.
+    let mut other = engine.start(&prompt[1..], &GREEDIEST).unwrap();
+    assert_ne!([begin, end].concat(), greedy(&mut engine, &mut other, 11));
+    for length in [0, 3, 100, 2000] {
+        assert!(Candle::read_gguf(&mut Cursor::new(&file[..length])).is_err(), "{length}");
+    }
+    assert!(CandleEngine::gguf(Path::new("no such file"), 1).is_err());
 }

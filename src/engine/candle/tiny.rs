@@ -9,7 +9,7 @@ use candle_nn::var_builder::SimpleBackend;
 use serde_json::json;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::{Candle, CandleError, failed};
+use super::{Candle, CandleError, Kind, failed};
 use crate::engine::dice::Dice;
 use crate::token::{Special, TokenId};
 use crate::tokenizer::Tokenizer;
@@ -47,7 +47,7 @@ impl Candle {
         let config = serde_json::from_value(config).map_err(failed)?;
         let random = Random { seed, made: Mutex::default() };
         let weights = VarBuilder::from_backend(Box::new(random), DType::F32, Device::Cpu);
-        Ok(Self { config, weights, page: PAGE, habits: Habits::of(tokenizer) })
+        Ok(Self(Kind::Deepseek { config, weights, page: PAGE, habits: Habits::of(tokenizer) }))
     }
 }
 
