@@ -89,7 +89,7 @@
 //! | `parallel` | no | encoding, and masks of several sequences, with several threads |
 //! | `validate` | no | checking of what was generated without a mask, by crate `jsonschema` |
 //! | `engine` | no | what drives an engine: sessions, masks for logits, a sampler |
-//! | `candle` | no | engines in the process, over `candle-transformers` |
+//! | `candle` | no | engines in the process, over `candle-transformers`; see `docs/engines.md` |
 //! | `hf` | no | other vocabularies, through Hugging Face `tokenizers` |
 //! | `cli` | no | the program `deepseek-codec` |
 //!
