@@ -212,6 +212,10 @@ impl Part {
             Ok(Next::Token(step)) => self.session.push(&step, events.sink()).map_err(|_| {
                 EngineError::failed(format!("the engine chose token {}, which the mask forbids", step.id.0))
             }),
+            Ok(Next::Cached(tokens)) => {
+                self.session.set_cached_tokens(tokens);
+                Ok(())
+            }
             Ok(Next::End(finish)) => {
                 self.session.finish(finish, events.sink());
                 Ok(())

@@ -63,14 +63,19 @@ pub struct EngineConfig {
     pub model: Option<String>,
     /// The key that the engine asks for.
     pub key: Option<String>,
+    /// Whether the engine knows where reasoning ends and holds only what follows it to a grammar (it was started with
+    /// `--reasoning-parser`).
+    pub knows_reasoning: bool,
 }
 
 /// The kinds of engines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EngineKind {
-    /// What a file says is generated.
+    /// A tiny model of random weights inside this program.
     #[default]
+    Candle,
+    /// What a file says is generated.
     Script,
     /// A server of SGLang.
     Sglang,
@@ -80,12 +85,13 @@ pub enum EngineKind {
 
 impl EngineKind {
     /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Script, Self::Sglang, Self::Vllm];
+    pub const ALL: [Self; 4] = [Self::Candle, Self::Script, Self::Sglang, Self::Vllm];
 
     /// Its name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Candle => "candle",
             Self::Script => "script",
             Self::Sglang => "sglang",
             Self::Vllm => "vllm",

@@ -7,6 +7,7 @@ use clap::Parser;
 use crate::config::{Config, ConfigError, DialectName, EngineKind, Key, LogForm, MaskMode, PolicyName};
 use crate::engine::Engine;
 use crate::engine::script::Script;
+use crate::engine::upstream::{Kind, Upstream};
 
 /// Serves OpenAI Chat Completions, OpenAI Responses and Anthropic Messages in front of an engine.
 #[derive(Debug, Clone, Default, Parser)]
@@ -18,7 +19,7 @@ pub struct Flags {
     /// The address to listen at
     #[arg(long, value_name = "HOST:PORT")]
     pub listen: Option<String>,
-    /// What generates: `script FILE`, `sglang URL` or `vllm URL`
+    /// What generates: `candle`, `script FILE`, `sglang URL` or `vllm URL`
     #[arg(long, num_args = 1..=2, value_names = ["KIND", "FILE|URL"])]
     pub engine: Option<Vec<String>>,
     /// The model's name at the engine
@@ -79,6 +80,9 @@ impl Flags {
             let kinds: Vec<_> = EngineKind::ALL.into_iter().map(|kind| (kind.as_str(), kind)).collect();
             config.engine.kind = word("engine", &engine[0], &kinds)?;
             match (config.engine.kind, engine.get(1)) {
+                (EngineKind::Candle, Some(_)) => {
+                    return Err(ConfigError("--engine candle takes nothing".to_owned()));
+                }
                 (_, None) => {}
                 (EngineKind::Script, Some(file)) => config.engine.script = Some(file.into()),
                 (EngineKind::Sglang | EngineKind::Vllm, Some(url)) => config.engine.url = Some(url.clone()),
@@ -143,6 +147,31 @@ pub fn engine(config: &Config) -> Result<Engine, ConfigError> {
             let file = file.ok_or_else(|| ConfigError("the engine `script` needs a file".to_owned()))?;
             Ok(Engine::Script(Script::parse(&read(file)?)?))
         }
-        EngineKind::Sglang | EngineKind::Vllm => Err(ConfigError("not yet".to_owned())),
+        EngineKind::Candle => candle(),
+        EngineKind::Sglang => Upstream::new(Kind::Sglang, &config.engine).map(Engine::Upstream),
+        EngineKind::Vllm => Upstream::new(Kind::Vllm, &config.engine).map(Engine::Upstream),
     }
+}
+
+/// A tiny model, on as many threads as there are processors.
+#[cfg(feature = "candle")]
+fn candle() -> Result<Engine, ConfigError> {
+    use deepseek_codec::engine::candle::CandleEngine;
+
+    use crate::engine::EngineError;
+    use crate::engine::local::Local;
+
+    const CAVEAT: &str = "a tiny model of random weights answers: what it says means nothing";
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let local = Local::new(threads, |profile| {
+        CandleEngine::tiny(&profile.tokenizer(), 1).map_err(|error| EngineError::failed(error.to_string()))
+    });
+    Ok(Engine::Local(local, "candle", Some(CAVEAT)))
+}
+
+#[cfg(not(feature = "candle"))]
+fn candle() -> Result<Engine, ConfigError> {
+    Err(ConfigError(
+        "this program was built without the engine `candle`; choose another by --engine".to_owned(),
+    ))
 }

@@ -151,7 +151,9 @@ async fn try_generate(
     let mut parts = Vec::with_capacity(sessions.len());
     for (index, session) in sessions.into_iter().enumerate() {
         let order = Order { lowered: &lowered, session: &session, index, prefix: prefix.as_ref() };
-        match gateway.engine.start(order).await {
+        let begun = timeout(seconds(gateway.config.limits.first_token_seconds), gateway.engine.start(order));
+        let late = |_| EngineError { kind: EngineErrorKind::Timeout, detail: "the start is late".to_owned() };
+        match begun.await.map_err(late).and_then(|begun| begun) {
             Ok(sequence) => parts.push((session, sequence)),
             Err(error) => {
                 record.end(Outcome::Failed(error.to_string()));

@@ -1,6 +1,7 @@
 //! What an answer has to look like, so that constrained decoding can enforce it.
 
 mod compile;
+mod structural_tag;
 #[cfg(feature = "validate")]
 mod validate;
 

@@ -200,6 +200,11 @@ impl Session {
         LookAhead { matcher: self.matcher.as_mut(), accepted: 0, room }
     }
 
+    /// Says how many of the prompt's tokens a prefix cache had ([`Stream::set_cached_tokens`]).
+    pub const fn set_cached_tokens(&mut self, tokens: u64) {
+        self.stream.set_cached_tokens(tokens);
+    }
+
     /// Sends the events that open the response.
     pub fn start<'s>(&mut self, out: impl Into<EventSink<'s>>) {
         self.stream.start(out);

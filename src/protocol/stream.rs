@@ -413,6 +413,12 @@ impl Stream {
         self.warnings.checks.as_ref().map_or(&[], |checks| &checks.warnings)
     }
 
+    /// Says how many of the prompt's tokens a prefix cache had, for engines that tell it on the way. What was sent before
+    /// stays as it is.
+    pub const fn set_cached_tokens(&mut self, tokens: u64) {
+        self.usage.cached = tokens;
+    }
+
     /// Tokens used so far.
     #[must_use]
     pub const fn usage(&self) -> Usage {

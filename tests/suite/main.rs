@@ -18,6 +18,7 @@ mod mask_walks;
 mod masks;
 mod output;
 mod stream;
+mod structural_tag;
 mod tokenizer;
 mod tool_masks;
 #[cfg(feature = "validate")]

@@ -3,20 +3,26 @@
 //! The engines behind a gateway wait for devices and networks, so a [`Sequence`] is asked for its next token without
 //! blocking. A dropped sequence is cancelled.
 
+pub mod local;
 pub mod script;
+pub mod upstream;
 
 use std::fmt;
 
 use axum::http::HeaderValue;
 use deepseek_codec::engine::{LogitMask, Session, Step};
 use deepseek_codec::output::Finish;
-use deepseek_codec::protocol::Lowered;
+use deepseek_codec::protocol::{Lowered, Sampling};
 
 /// An engine.
 #[derive(Debug)]
 pub enum Engine {
     /// What a file says is generated.
     Script(script::Script),
+    /// An engine inside this program, with its name and what there is to say of it.
+    Local(local::Local, &'static str, Option<&'static str>),
+    /// Another server.
+    Upstream(upstream::Upstream),
 }
 
 /// What is to be generated.
@@ -32,11 +38,23 @@ pub struct Order<'o> {
     pub prefix: Option<&'o HeaderValue>,
 }
 
+impl Order<'_> {
+    /// How tokens are chosen. Several answers by one seed are to differ.
+    fn sampling(self) -> Sampling {
+        let sampling = *self.session.sampling();
+        Sampling { seed: sampling.seed.map(|seed| seed.wrapping_add(self.index as u64)), ..sampling }
+    }
+}
+
 /// A sequence that is being generated. Dropping it ends the work on it.
 #[derive(Debug)]
 pub enum Sequence {
     /// By a script.
     Script(script::Sequence),
+    /// By an engine inside this program.
+    Local(local::Sequence),
+    /// By another server.
+    Upstream(Box<upstream::Sequence>),
 }
 
 /// What comes next.
@@ -44,6 +62,8 @@ pub enum Sequence {
 pub enum Next {
     /// A token.
     Token(Step),
+    /// Not a token, but how many tokens of the prompt were in a cache.
+    Cached(u64),
     /// The end, which no token says.
     End(Finish),
 }
@@ -99,6 +119,11 @@ impl Engine {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Script(_) => "script",
+            Self::Local(_, name, _) => name,
+            Self::Upstream(upstream) => match upstream.kind() {
+                upstream::Kind::Sglang => "sglang",
+                upstream::Kind::Vllm => "vllm",
+            },
         }
     }
 
@@ -107,6 +132,8 @@ impl Engine {
     pub const fn caveat(&self) -> Option<&'static str> {
         match self {
             Self::Script(_) => Some("answers come from a script, not from a model"),
+            Self::Local(_, _, caveat) => *caveat,
+            Self::Upstream(_) => None,
         }
     }
 
@@ -114,7 +141,8 @@ impl Engine {
     #[must_use]
     pub const fn constrains(&self) -> bool {
         match self {
-            Self::Script(_) => false,
+            Self::Script(_) | Self::Local(..) => false,
+            Self::Upstream(_) => true,
         }
     }
 
@@ -122,7 +150,9 @@ impl Engine {
     #[must_use]
     pub const fn takes_images(&self) -> bool {
         match self {
-            Self::Script(_) => true,
+            // These leave the placeholders in the prompt as they are.
+            Self::Script(_) | Self::Local(..) => true,
+            Self::Upstream(upstream) => matches!(upstream.kind(), upstream::Kind::Sglang),
         }
     }
 
@@ -134,6 +164,8 @@ impl Engine {
     pub async fn start(&self, order: Order<'_>) -> Result<Sequence, EngineError> {
         match self {
             Self::Script(script) => script.start(order).map(Sequence::Script),
+            Self::Local(local, ..) => local.start(order).await.map(Sequence::Local),
+            Self::Upstream(upstream) => upstream.start(order).await.map(Box::new).map(Sequence::Upstream),
         }
     }
 }
@@ -151,6 +183,8 @@ impl Sequence {
                 let _ = mask;
                 sequence.next().await
             }
+            Self::Local(sequence) => sequence.next(mask).await,
+            Self::Upstream(sequence) => sequence.next(mask).await,
         }
     }
 }

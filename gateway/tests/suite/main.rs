@@ -4,9 +4,12 @@
 #![allow(clippy::unwrap_used)]
 
 mod cancelling;
+#[cfg(feature = "candle")]
+mod candle;
 mod cases;
 mod configuration;
 mod ending;
 mod limits;
 mod program;
 mod server;
+mod upstream;
