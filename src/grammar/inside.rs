@@ -9,12 +9,23 @@ use crate::grammar::trie::{Node, PLAIN_ASCII, ROOT, TokenTrie, Trie, Utf8};
 pub(super) trait Automaton {
     fn next(&self, state: u32, byte: u8) -> u32;
     fn states(&self) -> usize;
+    fn start(&self) -> u32;
+    /// The class of each byte: bytes of one class lead to the same state from every state.
+    fn classes(&self) -> &[u8; 256];
     fn is_accepting(&self, state: u32) -> bool;
 }
 
 impl Automaton for Language {
     fn next(&self, state: u32, byte: u8) -> u32 {
         self.next(state, byte)
+    }
+
+    fn start(&self) -> u32 {
+        self.start()
+    }
+
+    fn classes(&self) -> &[u8; 256] {
+        self.classes()
     }
 
     fn states(&self) -> usize {
@@ -29,6 +40,14 @@ impl Automaton for Language {
 impl Automaton for Classifier {
     fn next(&self, state: u32, byte: u8) -> u32 {
         self.next(state, byte)
+    }
+
+    fn start(&self) -> u32 {
+        self.start()
+    }
+
+    fn classes(&self) -> &[u8; 256] {
+        self.classes()
     }
 
     fn states(&self) -> usize {
@@ -79,10 +98,11 @@ pub(super) fn is_loop(automaton: &impl Automaton, state: u32) -> bool {
     leading(automaton, state, state) == Chars::ALL
 }
 
-/// The states of a language from which every text goes on, whatever it is: those of a search that may still succeed.
+/// The states from which every text goes on, whatever it is: those of a search that may still succeed, and of keys that
+/// always belong to some class.
 ///
 /// Indexed by state; only states between characters are told.
-pub(super) fn endless_states(language: &Language) -> Vec<bool> {
+pub(super) fn endless_states(language: &impl Automaton) -> Vec<bool> {
     let states = language.states() as u32;
     // Where in UTF-8 each state is: a state of a smallest automaton has one place, for no two places have the same
     // continuations.
@@ -94,7 +114,7 @@ pub(super) fn endless_states(language: &Language) -> Vec<bool> {
         let Some(place) = places[from as usize] else { continue };
         for &byte in &bytes {
             let to = language.next(from, byte);
-            if to != Language::DEAD
+            if to != 0
                 && places[to as usize].is_none()
                 && let Some(next) = place.next(byte)
             {
@@ -106,7 +126,8 @@ pub(super) fn endless_states(language: &Language) -> Vec<bool> {
     let mut endless: Vec<bool> = places.iter().map(Option::is_some).collect();
     loop {
         let mut changed = false;
-        for from in 1..states {
+        // Later states are mostly those that earlier ones lead to.
+        for from in (1..states).rev() {
             let Some(place) = places[from as usize].filter(|_| endless[from as usize]) else { continue };
             let goes_on = bytes
                 .iter()
@@ -127,7 +148,7 @@ pub(super) fn endless_states(language: &Language) -> Vec<bool> {
 }
 
 /// One byte of each class that the automaton tells apart, for each place in UTF-8 that tells bytes apart.
-fn one_byte_each(language: &Language) -> Vec<u8> {
+fn one_byte_each(language: &impl Automaton) -> Vec<u8> {
     const PARTS: &[u8] =
         &[0x00, 0x80, 0x90, 0xA0, 0xC0, 0xC2, 0xE0, 0xE1, 0xED, 0xEE, 0xF0, 0xF1, 0xF4, 0xF5];
     let classes = language.classes();

@@ -1,10 +1,11 @@
 //! Values in the form that a matcher steps through: names sorted, languages numbered, sets as bits.
 
+use std::sync::{Arc, OnceLock};
+
+use crate::grammar::inside::endless_states;
 use crate::grammar::language::{Classifier, Language, LanguageError, Limits};
 use crate::grammar::number::NumberSet;
 use crate::grammar::rules::{Edge, RuleCode};
-use std::sync::{Arc, OnceLock};
-
 use crate::grammar::shared::Vocabulary;
 use crate::grammar::string::{EMPTY_HASH, hash_byte};
 use crate::grammar::value::{Item, ValueId, Values};
@@ -69,6 +70,8 @@ pub(super) struct ObjectCode {
     pub(super) open: bool,
     /// Whether no known name is empty or has a character that may be escaped.
     pub(super) plain_names: bool,
+    /// The states of the classifier from which every text goes on, once somebody asks.
+    endless: OnceLock<Vec<bool>>,
     /// For each state of the classifier, how many keys begin like what was read, once somebody asks.
     keys_left: OnceLock<Option<Box<[u32]>>>,
 }
@@ -77,6 +80,13 @@ impl ObjectCode {
     /// The classifier's state before a key; its dead state if there are no further keys.
     pub(super) fn first_class(&self) -> u32 {
         self.classifier.as_ref().map_or(Classifier::DEAD, Classifier::start)
+    }
+
+    /// Whether every text goes on from a state of the classifier, in whatever class.
+    pub(super) fn is_endless(&self, class: u32) -> bool {
+        self.classifier
+            .as_ref()
+            .is_some_and(|classifier| self.endless.get_or_init(|| endless_states(classifier))[class as usize])
     }
 
     /// How many further keys begin like one that led to a state; `u32::MAX` for as many as one likes.
@@ -243,6 +253,7 @@ fn object_code(object: &crate::grammar::value::Object, limits: &Limits) -> Resul
         needs_witness: object.needs_witness,
         open: matches!(&object.others[..], [only] if only.keys.is_any()),
         plain_names: object.properties.iter().all(|property| is_plain(&property.name)),
+        endless: OnceLock::new(),
         keys_left: OnceLock::new(),
     };
     for (place, property) in sorted.iter().map(|index| (rank[*index] as usize, &object.properties[*index])) {

@@ -335,7 +335,11 @@ impl Shared {
                 vocabulary.inside(Form::String, program.words(language), cursor, sets);
             }
             Text::Key(object, state) => {
-                let Some(classifier) = &program.objects[object as usize].classifier else { return };
+                let shape = &program.objects[object as usize];
+                let Some(classifier) = &shape.classifier else { return };
+                if shape.is_endless(state) {
+                    return sets.push(vocabulary.slices.string());
+                }
                 let made = self
                     .keys
                     .get((object, state), || vocabulary.inside_state(classifier, state, Form::String));

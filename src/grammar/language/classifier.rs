@@ -79,6 +79,11 @@ impl Classifier {
         (self.dfa.labels[state as usize] as usize).checked_sub(1)
     }
 
+    /// The class of each byte: bytes of one class lead to the same state from every state.
+    pub(crate) fn classes(&self) -> &[u8; 256] {
+        &self.dfa.classes
+    }
+
     /// As [`Language::words_left`], of all languages together.
     pub(crate) fn words_left(&self) -> Option<Box<[u32]>> {
         self.dfa.words_left()
