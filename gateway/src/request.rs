@@ -50,7 +50,7 @@ pub fn prepare(gateway: &Gateway, api: Api, body: &[u8], id: &str) -> Result<Pre
             (masks, had, cached.left_out.len())
         }
     };
-    let tokenizer = lowered.profile.tokenizer();
+    let tokenizer = gateway.tokenizer(lowered.profile);
     let sessions: Result<Vec<Session>, Refusal> = (0..answers)
         .map(|index| {
             let stream = StreamOptions {
@@ -65,7 +65,7 @@ pub fn prepare(gateway: &Gateway, api: Api, body: &[u8], id: &str) -> Result<Pre
                 context_limit: limits.context,
                 ..SessionOptions::new(id, masks.clone())
             };
-            Session::new(&lowered, &tokenizer, options).map_err(refused)
+            Session::new(&lowered, tokenizer, options).map_err(refused)
         })
         .collect();
     let sessions = sessions?;
@@ -88,7 +88,7 @@ fn refused(error: SessionError) -> Refusal {
 pub fn count(gateway: &Gateway, api: Api, body: &[u8]) -> Result<u64, Refusal> {
     let lowered = lower(api, body, gateway.options(api))?;
     let prompt = lowered.profile.render(&lowered.conversation);
-    Ok(lowered.profile.tokenizer().count(&prompt) as u64)
+    Ok(gateway.tokenizer(lowered.profile).count(&prompt) as u64)
 }
 
 /// The hashes of the prompt's first blocks, for routers that know what engines have in their caches.
@@ -117,8 +117,9 @@ pub fn tokenize(gateway: &Gateway, body: &[u8]) -> Result<Vec<TokenId>, Refusal>
         let model = json.get("model").and_then(Json::as_str);
         let profile = model.map(|model| gateway.options(Api::Chat).models.get(model)).transpose()?;
         let profile = profile.unwrap_or(PROFILES[PROFILES.len() - 1]);
-        return Ok(profile.tokenizer().encode_text(text));
+        return Ok(gateway.tokenizer(profile).encode_text(text));
     }
     let lowered = lower_json(api, json, gateway.options(api))?;
-    Ok(lowered.profile.tokenizer().encode(&lowered.profile.render(&lowered.conversation)))
+    let prompt = lowered.profile.render(&lowered.conversation);
+    Ok(gateway.tokenizer(lowered.profile).encode(&prompt))
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{get, post};
 use deepseek_codec::json::{Json, Object};
@@ -150,7 +150,8 @@ async fn try_generate(
     let mut record = Record::new(gateway.clone(), about, begun);
     let mut parts = Vec::with_capacity(sessions.len());
     for (index, session) in sessions.into_iter().enumerate() {
-        let order = Order { lowered: &lowered, session: &session, index, prefix: prefix.as_ref() };
+        let tokenizer = gateway.tokenizer(lowered.profile);
+        let order = Order { lowered: &lowered, tokenizer, session: &session, index, prefix: prefix.as_ref() };
         let begun = timeout(seconds(gateway.config.limits.first_token_seconds), gateway.engine.start(order));
         let late = |_| EngineError { kind: EngineErrorKind::Timeout, detail: "the start is late".to_owned() };
         match begun.await.map_err(late).and_then(|begun| begun) {
@@ -299,9 +300,6 @@ async fn models(State(gateway): Shared, request: Request) -> Response {
             Err(error) => Err(Refusal::failure(Failure::NotFound, error.message())),
         }
     });
-    if request.method() == Method::HEAD {
-        return answer_with(&gateway, "models", api, "", result.map(|_| Response::default()));
-    }
     answer_with(&gateway, "models", api, "", result)
 }
 

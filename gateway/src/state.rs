@@ -10,6 +10,7 @@ use deepseek_codec::engine::MaskCache;
 use deepseek_codec::grammar::{Compiler, Layout};
 use deepseek_codec::model::{PROFILES, Profile};
 use deepseek_codec::protocol::{Api, Failure, Options};
+use deepseek_codec::tokenizer::Tokenizer;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 
 use crate::config::{Config, ConfigError, MaskMode};
@@ -29,12 +30,20 @@ pub struct Gateway {
     chat: Options,
     responses: Options,
     messages: Options,
-    /// Compiled masks for each model; their vocabularies are arranged when they are first needed.
-    masks: Vec<OnceLock<MaskCache>>,
+    models: Vec<Model>,
     requests: Arc<Semaphore>,
     requests_of_keys: Vec<Arc<Semaphore>>,
     hasher: RandomState,
     numbers: AtomicU64,
+}
+
+/// What there is of a model.
+struct Model {
+    profile: &'static Profile,
+    /// Its copies share their tables; making it anew does not.
+    tokenizer: Tokenizer,
+    /// Compiled masks; the vocabulary is arranged for them when they are first needed.
+    masks: OnceLock<MaskCache>,
 }
 
 /// The right to be answered, among the requests that are answered at once.
@@ -57,7 +66,7 @@ impl Gateway {
             chat: config.options(Api::Chat)?,
             responses: config.options(Api::Responses)?,
             messages: config.options(Api::Messages)?,
-            masks: PROFILES.iter().map(|_| OnceLock::new()).collect(),
+            models: PROFILES.iter().copied().map(Model::new).collect(),
             requests: semaphore(limits.requests),
             requests_of_keys: config.keys.iter().map(|_| semaphore(limits.requests_per_key)).collect(),
             metrics: Metrics::default(),
@@ -84,13 +93,25 @@ impl Gateway {
         if self.config.masks.mode == MaskMode::Off || self.engine.constrains() {
             return None;
         }
-        let at = PROFILES.iter().position(|known| *known == profile)?;
+        let model = self.model(profile);
         let relaxed = self.config.masks.mode == MaskMode::Relaxed;
         let cache = || {
-            let compiler = Compiler::new(&profile.tokenizer());
+            let compiler = Compiler::new(&model.tokenizer);
             MaskCache::new(compiler, Layout::default(), relaxed, self.config.masks.kept)
         };
-        Some(self.masks[at].get_or_init(cache))
+        Some(model.masks.get_or_init(cache))
+    }
+
+    /// The tokenizer of a model.
+    #[must_use]
+    pub fn tokenizer(&self, profile: &Profile) -> &Tokenizer {
+        &self.model(profile).tokenizer
+    }
+
+    fn model(&self, profile: &Profile) -> &Model {
+        let at = self.models.iter().position(|model| model.profile == profile);
+        // There are no others than those of the list.
+        &self.models[at.unwrap_or(0)]
     }
 
     /// The place of the key that a request shows; nothing if none is asked for.
@@ -134,6 +155,12 @@ impl Gateway {
     #[must_use]
     pub fn number(&self) -> u64 {
         self.hasher.hash_one(self.numbers.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Model {
+    fn new(profile: &'static Profile) -> Self {
+        Self { profile, tokenizer: profile.tokenizer(), masks: OnceLock::new() }
     }
 }
 

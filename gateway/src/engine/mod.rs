@@ -13,6 +13,7 @@ use axum::http::HeaderValue;
 use deepseek_codec::engine::{LogitMask, Session, Step};
 use deepseek_codec::output::Finish;
 use deepseek_codec::protocol::{Lowered, Sampling};
+use deepseek_codec::tokenizer::Tokenizer;
 
 /// An engine.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub enum Engine {
 pub struct Order<'o> {
     /// The request.
     pub lowered: &'o Lowered,
+    /// The tokenizer of its model.
+    pub tokenizer: &'o Tokenizer,
     /// What answers it.
     pub session: &'o Session,
     /// Which of its answers this is.

@@ -22,10 +22,10 @@ use std::time::Duration;
 use deepseek_codec::engine::Step;
 use deepseek_codec::inspect::spelled_ids;
 use deepseek_codec::json::Json;
-use deepseek_codec::model::Profile;
 use deepseek_codec::output::Finish;
 use deepseek_codec::protocol::Api;
 use deepseek_codec::token::TokenId;
+use deepseek_codec::tokenizer::Tokenizer;
 use tokio::time::Instant;
 
 use super::{EngineError, EngineErrorKind, Next, Order};
@@ -109,7 +109,7 @@ impl Script {
         };
         let ids = match line.generate.get(order.index % line.generate.len().max(1)) {
             None => Arc::default(),
-            Some(generated) => generated.ids(order.lowered.profile),
+            Some(generated) => generated.ids(order.tokenizer),
         };
         Ok(Sequence {
             length: ids.len() * line.repeat,
@@ -132,9 +132,9 @@ impl Generated {
         }
     }
 
-    fn ids(&self, profile: &Profile) -> Arc<[TokenId]> {
+    fn ids(&self, tokenizer: &Tokenizer) -> Arc<[TokenId]> {
         match self {
-            Self::Text(text) => spelled_ids(&profile.tokenizer(), text).into(),
+            Self::Text(text) => spelled_ids(tokenizer, text).into(),
             Self::Ids(ids) => ids.clone(),
         }
     }
@@ -224,9 +224,10 @@ impl Line {
         self.api.is_none_or(|api| api == lowered.api)
             && self.model.as_ref().is_none_or(|model| *model == lowered.model)
             && self.thinking.is_none_or(|thinking| thinking == lowered.conversation.thinking.is_on())
-            && self.text.as_ref().is_none_or(|text| {
-                lowered.profile.tokenizer().decode(order.session.prompt()).contains(text.as_str())
-            })
+            && self
+                .text
+                .as_ref()
+                .is_none_or(|text| order.tokenizer.decode(order.session.prompt()).contains(text.as_str()))
     }
 }
 
