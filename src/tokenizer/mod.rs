@@ -133,15 +133,23 @@ impl Tokenizer {
     #[must_use]
     pub fn encode(&self, prompt: &Prompt) -> Vec<TokenId> {
         let mut ids = room_for(prompt);
+        self.encode_into(prompt, &mut ids);
+        ids
+    }
+
+    /// Appends the ids of a prompt to `ids`, for callers that keep their list.
+    ///
+    /// # Panics
+    /// As [`Tokenizer::encode`].
+    pub fn encode_into(&self, prompt: &Prompt, ids: &mut Vec<TokenId>) {
         let mut encoder = Encoder::new(self);
         for segment in prompt.segments() {
             match segment {
                 Segment::Special(role) => ids.push(self.bound(role)),
-                Segment::Text(text) => encoder.encode(text, &mut ids),
+                Segment::Text(text) => encoder.encode(text, ids),
             }
         }
         encoder.finish();
-        ids
     }
 
     /// The ids of a prompt, like [`Tokenizer::encode`], with what a cache remembers of earlier ones.
@@ -151,6 +159,18 @@ impl Tokenizer {
     #[must_use]
     pub fn encode_with(&self, prompt: &Prompt, cache: &EncodeCache) -> Vec<TokenId> {
         let mut ids = room_for(prompt);
+        self.encode_with_into(prompt, cache, &mut ids);
+        ids
+    }
+
+    /// Appends the ids of a prompt to `ids`, with what a cache remembers of earlier prompts.
+    ///
+    /// For callers that keep their list of ids: of a long prompt that the cache knows, memory that is new to the
+    /// process costs several times as much as everything else.
+    ///
+    /// # Panics
+    /// As [`Tokenizer::encode`].
+    pub fn encode_with_into(&self, prompt: &Prompt, cache: &EncodeCache, ids: &mut Vec<TokenId>) {
         let mut encoder = Encoder::new(self);
         let mut trail = Trail::new(self.tables.number, self.can_cut());
         for segment in prompt.segments() {
@@ -158,12 +178,11 @@ impl Tokenizer {
                 Segment::Special(role) => ids.push(self.bound(role)),
                 Segment::Text(text) => {
                     let encode = |part: &str, ids: &mut Vec<TokenId>| encoder.encode(part, ids);
-                    cache.encode(text, &mut trail, &mut ids, encode);
+                    cache.encode(text, &mut trail, ids, encode);
                 }
             }
         }
         encoder.finish();
-        ids
     }
 
     /// The ids of a prompt, like [`Tokenizer::encode`], with several threads if it is long.
@@ -183,7 +202,7 @@ impl Tokenizer {
     #[must_use]
     pub fn encode_text(&self, text: &str) -> Vec<TokenId> {
         let mut ids = Vec::with_capacity(text.len() / 3);
-        self.encode_into(text, &mut ids);
+        self.encode_text_into(text, &mut ids);
         ids
     }
 
@@ -301,7 +320,7 @@ impl Tokenizer {
         counter.count
     }
 
-    fn encode_into(&self, text: &str, ids: &mut Vec<TokenId>) {
+    fn encode_text_into(&self, text: &str, ids: &mut Vec<TokenId>) {
         let mut encoder = Encoder::new(self);
         encoder.encode(text, ids);
         encoder.finish();

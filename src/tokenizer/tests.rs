@@ -146,6 +146,10 @@ fn prompts_in_every_way() {
         assert_eq!(ids, slow);
         assert_eq!(tokenizer.encode_with(&prompt, &cache), ids, "turn {turn}");
         assert_eq!(tokenizer.encode_with(&prompt, &small), ids, "turn {turn}");
+        let mut kept = vec![TokenId(7)];
+        tokenizer.encode_with_into(&prompt, &cache, &mut kept);
+        tokenizer.encode_into(&prompt, &mut kept);
+        assert_eq!(kept, [&[TokenId(7)], &ids[..], &ids].concat(), "turn {turn}");
         assert!(cache.bytes() <= 1 << 20 && small.bytes() <= 40_000);
         assert_eq!(tokenizer.count(&prompt), ids.len());
         assert!(tokenizer.exceeds(&prompt, ids.len() - 1));

@@ -58,7 +58,10 @@ fn main() {
     }
     for (what, title) in [
         ("threads", "one 300 KB text: µs with one thread, with all, and how many these are"),
-        ("turn", "a conversation of 300 KB: µs cold, and then with 2 KB more and a cache"),
+        (
+            "turn",
+            "a conversation of 300 KB: µs cold, with 2 KB more and a cache, and that with a new list of ids",
+        ),
         ("growth", "ns a byte at 1 KB, 10 KB, 100 KB, 1 MB, 4 MB, 16 MB"),
     ] {
         let runs: Vec<_> = (0..ROUNDS).map(|_| child(OURS, what, tokenizer, Some(&files[0]))).collect();
