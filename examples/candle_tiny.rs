@@ -1,4 +1,4 @@
-//! A request of each API, answered by an embedded model: `cargo run --release --example candle_tiny --features candle`.
+//! A request of each API, answered by an embedded model: `cargo run --profile test --example candle_tiny --features candle`.
 //!
 //! The weights are random numbers, so the words mean nothing; under the masks the answers are valid all the same.
 

@@ -34,8 +34,15 @@ impl Candle {
 #[cfg(all(feature = "hf", not(target_arch = "wasm32")))]
 pub fn gguf_tokenizer(path: &Path) -> Result<tokenizers::Tokenizer, CandleError> {
     use candle_core::quantized::tokenizer::TokenizerFromGguf;
+    use tokenizers::PreTokenizerWrapper;
+    use tokenizers::pre_tokenizers::byte_level::ByteLevel;
 
     let mut file = BufReader::new(File::open(path).map_err(failed)?);
     let content = Content::read(&mut file).map_err(failed)?;
-    TokenizerFromGguf::from_gguf(&content).map_err(failed)
+    let mut tokenizer: tokenizers::Tokenizer = TokenizerFromGguf::from_gguf(&content).map_err(failed)?;
+    // Candle's stand-in puts a space in front of every text, which no file of this kind means.
+    if let Some(PreTokenizerWrapper::ByteLevel(_)) = tokenizer.get_pre_tokenizer() {
+        tokenizer.with_pre_tokenizer(Some(ByteLevel::new(false, true, true)));
+    }
+    Ok(tokenizer)
 }

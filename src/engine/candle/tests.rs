@@ -296,3 +296,40 @@ fn checkpoints_are_read_and_branch() {
     }
     assert!(CandleEngine::gguf(Path::new("no such file"), 1).is_err());
 }
+
+#[cfg(feature = "hf")]
+#[test]
+fn a_file_s_tokenizer_is_its_own() {
+    use candle_core::quantized::gguf_file::{Value, write};
+
+    use super::gguf_tokenizer;
+    use crate::token::Special;
+    use crate::tokenizer::hf::wrap;
+
+    let printable = |code: &u32| matches!(code, 0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF);
+    let mut tokens: Vec<String> = (0..=0xFF)
+        .filter(printable)
+        .chain(0x100..0x144)
+        .map(|code| char::from_u32(code).unwrap().to_string())
+        .collect();
+    tokens.extend(["ab".to_owned(), "<|end|>".to_owned()]);
+    let kinds = (0..258).map(|id| Value::I32(if id == 257 { 3 } else { 1 })).collect();
+    let strings = |texts: &[String]| Value::Array(texts.iter().cloned().map(Value::String).collect());
+    let metadata = [
+        ("tokenizer.ggml.model", Value::String("gpt2".to_owned())),
+        ("tokenizer.ggml.tokens", strings(&tokens)),
+        ("tokenizer.ggml.merges", strings(&["a b".to_owned()])),
+        ("tokenizer.ggml.token_type", Value::Array(kinds)),
+    ];
+    let path = std::env::temp_dir().join(format!("deepseek-codec-{}.gguf", std::process::id()));
+    let metadata: Vec<_> = metadata.iter().map(|(name, value)| (*name, value)).collect();
+    write(&mut std::fs::File::create(&path).unwrap(), &metadata, &[]).unwrap();
+    let tokenizer = wrap(&gguf_tokenizer(&path).unwrap(), &[(Special::Eos, "<|end|>")]).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(tokenizer.special_id(Special::Eos), Some(TokenId(257)));
+    let ids = tokenizer.encode_text("abba <|end|>");
+    assert_eq!(ids[0], TokenId(256));
+    assert_eq!(tokenizer.decode(&ids), "abba <|end|>");
+    assert!(!ids.contains(&TokenId(257)));
+    assert!(gguf_tokenizer(&path).is_err());
+}
