@@ -142,6 +142,8 @@ pub struct Limits {
     pub token_seconds: f64,
     /// Seconds for a whole answer.
     pub answer_seconds: f64,
+    /// Seconds that a client may take nothing of what it is sent.
+    pub write_seconds: f64,
     /// Seconds of silence after which a stream says that it lives.
     pub ping_seconds: f64,
     /// Seconds that answers may still take when the server is told to end.
@@ -162,6 +164,7 @@ impl Default for Limits {
             first_token_seconds: 600.0,
             token_seconds: 120.0,
             answer_seconds: 3600.0,
+            write_seconds: 60.0,
             ping_seconds: 15.0,
             shutdown_seconds: 60.0,
         }

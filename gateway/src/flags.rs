@@ -148,8 +148,10 @@ pub fn engine(config: &Config) -> Result<Engine, ConfigError> {
             Ok(Engine::Script(Script::parse(&read(file)?)?))
         }
         EngineKind::Candle => candle(),
-        EngineKind::Sglang => Upstream::new(Kind::Sglang, &config.engine).map(Engine::Upstream),
-        EngineKind::Vllm => Upstream::new(Kind::Vllm, &config.engine).map(Engine::Upstream),
+        EngineKind::Sglang => {
+            Upstream::new(Kind::Sglang, &config.engine, config.log.texts).map(Engine::Upstream)
+        }
+        EngineKind::Vllm => Upstream::new(Kind::Vllm, &config.engine, config.log.texts).map(Engine::Upstream),
     }
 }
 

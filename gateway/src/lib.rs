@@ -14,6 +14,7 @@ pub mod engine;
 pub mod flags;
 pub mod keys;
 pub mod metrics;
+mod patience;
 pub mod refusal;
 pub mod request;
 pub mod routes;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Parser;
 use deepseek_codec_gateway::config::LogForm;
@@ -41,7 +42,7 @@ fn run() -> Result<(), Failure> {
         .enable_all()
         .max_blocking_threads(processors * 2)
         .build()?;
-    runtime.block_on(async {
+    let served: Result<(), Failure> = runtime.block_on(async {
         let listener = TcpListener::bind(&listen)
             .await
             .map_err(|error| format!("cannot listen at {listen}: {error}"))?;
@@ -56,7 +57,10 @@ fn run() -> Result<(), Failure> {
         };
         serve(listener, gateway, shutdown).await;
         Ok(())
-    })
+    });
+    // What was cut off may still be working.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    served
 }
 
 /// Says where the server is, and what answers.

@@ -232,6 +232,10 @@ async fn admitted(
     if !gateway.config.route(api).on {
         return Err(Refusal::failure(Failure::NotFound, "This API is switched off here."));
     }
+    let encoding = request.headers().get(header::CONTENT_ENCODING);
+    if encoding.is_some_and(|encoding| encoding != "identity") {
+        return Err(Refusal::failure(Failure::Body, "Compressed bodies are not read."));
+    }
     let permit = gateway.admit(key)?;
     let limits = &gateway.config.limits;
     let too_large = || {

@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::config::seconds;
+use crate::patience::Patient;
 use crate::routes::router;
 use crate::state::Gateway;
 
@@ -23,6 +24,7 @@ pub async fn serve(listener: TcpListener, gateway: Arc<Gateway>, shutdown: impl 
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(seconds(limits.head_seconds));
     let connections = Arc::new(Semaphore::new(limits.connections.clamp(1, Semaphore::MAX_PERMITS)));
+    let patience = seconds(limits.write_seconds);
     let graceful = GracefulShutdown::new();
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
@@ -45,7 +47,8 @@ pub async fn serve(listener: TcpListener, gateway: Arc<Gateway>, shutdown: impl 
         };
         // Tokens are small, and each is to go out at once.
         let _ = stream.set_nodelay(true);
-        let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service.clone()));
+        let connection = graceful
+            .watch(http.serve_connection(TokioIo::new(Patient::new(stream, patience)), service.clone()));
         tokio::spawn(async move {
             let _permit = permit;
             if let Err(error) = connection.await {

@@ -54,6 +54,8 @@ pub struct Upstream {
     key: Option<String>,
     /// Whether it holds only what follows the reasoning to a grammar.
     knows_reasoning: bool,
+    /// Whether what it says of its errors is logged: it may repeat prompts.
+    shows_texts: bool,
     client: Client<HttpConnector, Full<Bytes>>,
 }
 
@@ -61,6 +63,7 @@ pub struct Upstream {
 #[derive(Debug)]
 pub struct Sequence {
     kind: Kind,
+    shows_texts: bool,
     body: Incoming,
     events: Events,
     ready: VecDeque<Next>,
@@ -72,12 +75,12 @@ pub struct Sequence {
 }
 
 impl Upstream {
-    /// The server that the settings name.
+    /// The server that the settings name. `shows_texts` says whether the texts of its errors may be logged.
     ///
     /// # Errors
     ///
     /// If there is no address, or it is not `http://…`.
-    pub fn new(kind: Kind, config: &EngineConfig) -> Result<Self, ConfigError> {
+    pub fn new(kind: Kind, config: &EngineConfig, shows_texts: bool) -> Result<Self, ConfigError> {
         let url =
             config.url.as_deref().ok_or_else(|| ConfigError("the engine needs an address".to_owned()))?;
         if !url.starts_with("http://") {
@@ -92,6 +95,7 @@ impl Upstream {
             model: config.model.clone(),
             key: config.key.clone(),
             knows_reasoning: config.knows_reasoning,
+            shows_texts,
             client: Client::builder(TokioExecutor::new()).build(connector),
         })
     }
@@ -124,6 +128,7 @@ impl Upstream {
         if status.is_success() {
             return Ok(Sequence {
                 kind: self.kind,
+                shows_texts: self.shows_texts,
                 body: response.into_body(),
                 events: Events::default(),
                 ready: VecDeque::new(),
@@ -132,9 +137,12 @@ impl Upstream {
                 has_ended: false,
             });
         }
-        let text = Limited::new(response.into_body(), ERROR_BYTES).collect().await;
-        let text = text
-            .map_or_else(|_| String::new(), |text| String::from_utf8_lossy(&text.to_bytes()).into_owned());
+        let mut text = String::new();
+        if self.shows_texts
+            && let Ok(body) = Limited::new(response.into_body(), ERROR_BYTES).collect().await
+        {
+            text = String::from_utf8_lossy(&body.to_bytes()).into_owned();
+        }
         let kind = match status.as_u16() {
             429 | 503 => EngineErrorKind::Overloaded,
             408 | 504 => EngineErrorKind::Timeout,
@@ -209,7 +217,8 @@ impl Sequence {
             };
             let event = Json::parse(&event).map_err(|error| strange(&error))?;
             if let Some(error) = event.get("error").filter(|error| **error != Json::Null) {
-                return Err(EngineError::failed(error.to_string()));
+                let text = if self.shows_texts { error.to_string() } else { "in its stream".to_owned() };
+                return Err(EngineError::failed(format!("the engine's own error: {text}")));
             }
             let seen = &mut self.seen;
             match self.kind {

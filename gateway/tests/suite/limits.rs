@@ -161,3 +161,16 @@ async fn one_answer_that_fails_ends_all_of_them() {
     assert_eq!(reply.body.matches("[DONE]").count(), 1);
     server.until("gateway_active_answers", 0.0).await;
 }
+
+#[tokio::test]
+async fn a_client_that_takes_nothing_is_given_up() {
+    let server = Server::start("[limits]\nwrite_seconds = 0.3").await;
+    let body = chat("Go on and on").replace("\"stream\"", "\"n\": 8, \"stream\"");
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let head = format!("POST {CHAT} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    stream.write_all(head.as_bytes()).await.unwrap();
+    // It fills what the system keeps for the connection, and then waits.
+    server.until("gateway_cancelled_total", 1.0).await;
+    assert_eq!(server.metric("gateway_active_answers").await, 0.0);
+    drop(stream);
+}

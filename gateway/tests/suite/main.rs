@@ -10,6 +10,7 @@ mod cases;
 mod configuration;
 mod ending;
 mod limits;
+mod local;
 mod program;
 mod server;
 mod upstream;

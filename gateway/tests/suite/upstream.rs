@@ -95,7 +95,7 @@ fn engine(name: &str, fake: &Fake, knows_reasoning: bool) -> Engine {
         knows_reasoning,
         ..EngineConfig::default()
     };
-    Engine::Upstream(Upstream::new(kind(name), &config).unwrap())
+    Engine::Upstream(Upstream::new(kind(name), &config, false).unwrap())
 }
 
 /// Whether a request has only what the published schema takes.
@@ -182,13 +182,13 @@ async fn an_engine_that_is_not_there_is_an_error() {
         ..EngineConfig::default()
     };
     drop(listener);
-    let server = Server::with("", Engine::Upstream(Upstream::new(Kind::Vllm, &config).unwrap())).await;
+    let server = Server::with("", Engine::Upstream(Upstream::new(Kind::Vllm, &config, false).unwrap())).await;
     let reply = server.post("/v1/chat/completions", &crate::server::chat("Hi")).await;
     assert_eq!(reply.status, 500, "{}", reply.body);
     assert!(reply.body.contains("The engine failed."), "{}", reply.body);
     for url in [None, Some("https://x"), Some("x:1")] {
         let config = EngineConfig { url: url.map(str::to_owned), ..EngineConfig::default() };
-        assert!(Upstream::new(Kind::Vllm, &config).is_err());
+        assert!(Upstream::new(Kind::Vllm, &config, false).is_err());
     }
 }
 
