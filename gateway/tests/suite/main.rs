@@ -11,6 +11,7 @@ mod configuration;
 mod ending;
 mod limits;
 mod local;
+mod prefix;
 mod program;
 mod server;
 mod upstream;

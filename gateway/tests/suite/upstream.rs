@@ -169,6 +169,10 @@ async fn engines_are_asked_and_read() {
                 assert!(has(body, sent), "{name}: {body} is not {sent}");
             }
         }
+        let seeds = case.get("seeds").and_then(Json::as_array).unwrap_or_default();
+        for (wanted, (.., body)) in seeds.iter().zip(&*fake.seen.lock().unwrap()) {
+            assert_eq!(body.get("sampling_params").unwrap_or(body).get("sampling_seed"), Some(wanted), "{name}");
+        }
         let calls = case.get("calls").map_or_else(|| "1".to_owned(), Json::to_string);
         assert_eq!(fake.seen.lock().unwrap().len().to_string(), calls, "{name}");
     }
