@@ -171,7 +171,11 @@ async fn engines_are_asked_and_read() {
         }
         let seeds = case.get("seeds").and_then(Json::as_array).unwrap_or_default();
         for (wanted, (.., body)) in seeds.iter().zip(&*fake.seen.lock().unwrap()) {
-            assert_eq!(body.get("sampling_params").unwrap_or(body).get("sampling_seed"), Some(wanted), "{name}");
+            assert_eq!(
+                body.get("sampling_params").unwrap_or(body).get("sampling_seed"),
+                Some(wanted),
+                "{name}"
+            );
         }
         let calls = case.get("calls").map_or_else(|| "1".to_owned(), Json::to_string);
         assert_eq!(fake.seen.lock().unwrap().len().to_string(), calls, "{name}");
