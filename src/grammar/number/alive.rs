@@ -243,8 +243,10 @@ impl Side<'_> {
         }
         // Members are the multiples of `unit`, save for what is excluded.
         let unit = self.set.multiple_of.map_or(1, |step| step.period(1, exponent));
-        let first = from / unit + i128::from(from % unit != 0);
-        let last = to / unit;
+        let (first, last) = match unit {
+            1 => (from, to),
+            _ => (from / unit + i128::from(from % unit != 0), to / unit),
+        };
         let periods: Vec<i128> =
             self.set.not_multiple_of.iter().map(|step| step.period(unit, exponent)).collect();
         let tries = if is_long { LONG_TRIES } else { TRIES };
