@@ -15,7 +15,7 @@ async fn requests_beyond_the_limit_are_refused_until_one_ends() {
     let server = Server::start("[limits]\nrequests = 2").await;
     let mut open = Vec::new();
     for _ in 0..2 {
-        let mut response = server.open(CHAT, &chat("Count slowly")).await;
+        let mut response = server.open(CHAT, &chat("Count for long")).await;
         response.body_mut().frame().await.unwrap().unwrap();
         open.push(response);
     }
@@ -51,7 +51,7 @@ async fn a_key_has_a_limit_of_its_own() {
 async fn silence_is_broken_by_signs_of_life() {
     let server = Server::start("[limits]\nping_seconds = 0.1").await;
     let reply = server.post(CHAT, &chat("Be silent")).await;
-    assert!(reply.body.matches(": keep-alive\n\n").count() >= 3, "{}", reply.body);
+    assert!(reply.body.contains(": keep-alive\n\n"), "{}", reply.body);
     assert!(reply.body.contains("Late") && reply.body.ends_with("data: [DONE]\n\n"));
     let messages = r#"{"model": "deepseek-v4-pro", "max_tokens": 9, "stream": true, "thinking": {"type": "disabled"},
         "messages": [{"role": "user", "content": "Be silent"}]}"#;
