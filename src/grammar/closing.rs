@@ -16,19 +16,19 @@ use crate::grammar::walk::{Range, Walk};
 #[derive(Debug, Clone, Default)]
 pub(super) struct AfterQuotes {
     /// The frame, what the text is, and indices of [`Closings::tokens`].
-    entries: Vec<(u32, Kept, Arc<[u32]>)>,
+    entries: Vec<(u32, TextKind, Arc<[u32]>)>,
     next: usize,
 }
 
 impl AfterQuotes {
     const LENGTH: usize = 4;
 
-    fn get(&self, frame: u32, text: Kept) -> Option<Arc<[u32]>> {
+    fn get(&self, frame: u32, text: TextKind) -> Option<Arc<[u32]>> {
         let known = self.entries.iter().find(|(known, kept, _)| (*known, *kept) == (frame, text));
         known.map(|(_, _, closing)| closing.clone())
     }
 
-    fn put(&mut self, frame: u32, text: Kept, closing: Arc<[u32]>) {
+    fn put(&mut self, frame: u32, text: TextKind, closing: Arc<[u32]>) {
         if self.entries.len() < Self::LENGTH {
             self.entries.push((frame, text, closing));
             return;
@@ -46,7 +46,7 @@ impl AfterQuotes {
 
 /// What a text is whose end is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kept {
+enum TextKind {
     String,
     Key,
     /// A key that is yet to begin.
@@ -122,17 +122,17 @@ impl Walk<'_> {
     /// The tokens that hold a whole key of a further class, white space in front; `thread` is at its beginning.
     pub(super) fn whole_key(&mut self, thread: Thread) {
         let trie = self.trie;
-        let after = self.kept_after(thread, Kept::WholeKey, &trie.whole.after);
+        let after = self.kept_after(thread, TextKind::WholeKey, &trie.whole.after);
         self.ends(thread, after.iter().map(|index| &trie.whole.tokens[*index as usize]));
     }
 
     /// The tokens that go on after the quote that ends the text of `thread`.
     fn after_text(&mut self, thread: Thread) -> Arc<[u32]> {
-        let text = if matches!(thread.top, Top::Key { .. }) { Kept::Key } else { Kept::String };
+        let text = if matches!(thread.top, Top::Key { .. }) { TextKind::Key } else { TextKind::String };
         self.kept_after(thread, text, &self.trie.closing.after)
     }
 
-    fn kept_after(&mut self, thread: Thread, text: Kept, after: &Trie) -> Arc<[u32]> {
+    fn kept_after(&mut self, thread: Thread, text: TextKind, after: &Trie) -> Arc<[u32]> {
         // Where somebody compares the text, more than the frame decides.
         let may_keep = !self.machine.arena.frame(thread.frame).hashed;
         if may_keep && let Some(known) = self.after_quotes.get(thread.frame, text) {
