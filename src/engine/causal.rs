@@ -46,7 +46,8 @@ pub trait CausalModel {
 
 /// The engine of a [`CausalModel`]: one sequence at a time, and a [`Sampler`] for each.
 ///
-/// Its copies share what copies of the model share, so that each thread can have one.
+/// Its copies share what copies of the model share, so that each thread can have one. A copy draws the same random numbers
+/// for requests without a seed: an engine of its own seed is made of [`model`](Self::model).
 #[derive(Debug, Clone)]
 pub struct Causal<M> {
     model: M,
