@@ -1,81 +1,27 @@
 //! Which tokens go on inside a text that is a word of a language, or a key that is told by a classifier.
 
 use crate::grammar::contents::{Chars, Class, is_later};
-use crate::grammar::language::{Classifier, Language};
+use crate::grammar::language::Dfa;
 use crate::grammar::string::{Body, Escape, Form, Place};
 use crate::grammar::trie::{Node, PLAIN_ASCII, ROOT, TokenTrie, Trie, Utf8};
-
-/// An automaton over bytes; its state 0 is dead.
-pub(super) trait Automaton {
-    fn next(&self, state: u32, byte: u8) -> u32;
-    fn states(&self) -> usize;
-    fn start(&self) -> u32;
-    /// The class of each byte: bytes of one class lead to the same state from every state.
-    fn classes(&self) -> &[u8; 256];
-    fn is_accepting(&self, state: u32) -> bool;
-}
-
-impl Automaton for Language {
-    fn next(&self, state: u32, byte: u8) -> u32 {
-        self.next(state, byte)
-    }
-
-    fn start(&self) -> u32 {
-        self.start()
-    }
-
-    fn classes(&self) -> &[u8; 256] {
-        self.classes()
-    }
-
-    fn states(&self) -> usize {
-        self.states()
-    }
-
-    fn is_accepting(&self, state: u32) -> bool {
-        self.is_accepting(state)
-    }
-}
-
-impl Automaton for Classifier {
-    fn next(&self, state: u32, byte: u8) -> u32 {
-        self.next(state, byte)
-    }
-
-    fn start(&self) -> u32 {
-        self.start()
-    }
-
-    fn classes(&self) -> &[u8; 256] {
-        self.classes()
-    }
-
-    fn states(&self) -> usize {
-        self.states()
-    }
-
-    fn is_accepting(&self, state: u32) -> bool {
-        self.label(state).is_some()
-    }
-}
 
 /// A place in a text of which the automaton's state decides all.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct State(pub(super) u32);
 
-impl<A: Automaton> Place<A> for State {
-    fn next(self, automaton: &A, byte: u8) -> Option<Self> {
+impl Place<Dfa> for State {
+    fn next(self, automaton: &Dfa, byte: u8) -> Option<Self> {
         let state = automaton.next(self.0, byte);
         (state != 0).then_some(Self(state))
     }
 
-    fn is_complete(self, automaton: &A) -> bool {
+    fn is_complete(self, automaton: &Dfa) -> bool {
         automaton.is_accepting(self.0)
     }
 }
 
 /// The characters all of which lead from state `from` to state `to`.
-fn leading(automaton: &impl Automaton, from: u32, to: u32) -> Chars {
+fn leading(automaton: &Dfa, from: u32, to: u32) -> Chars {
     let ascii =
         (0..0x80_u8).filter(|byte| automaton.next(from, *byte) == to).fold(0, |set, byte| set | 1 << byte);
     // Where no ASCII character leads there, others hardly do, and asking costs more.
@@ -94,7 +40,7 @@ fn leading(automaton: &impl Automaton, from: u32, to: u32) -> Chars {
 }
 
 /// Whether every character leaves a state as it is.
-pub(super) fn is_loop(automaton: &impl Automaton, state: u32) -> bool {
+pub(super) fn is_loop(automaton: &Dfa, state: u32) -> bool {
     leading(automaton, state, state) == Chars::ALL
 }
 
@@ -102,13 +48,13 @@ pub(super) fn is_loop(automaton: &impl Automaton, state: u32) -> bool {
 /// always belong to some class.
 ///
 /// Indexed by state; only states between characters are told.
-pub(super) fn endless_states(language: &impl Automaton) -> Vec<bool> {
+pub(super) fn endless_states(language: &Dfa) -> Vec<bool> {
     let states = language.states() as u32;
     // Where in UTF-8 each state is: a state of a smallest automaton has one place, for no two places have the same
     // continuations.
     let mut places: Vec<Option<Utf8>> = vec![None; states as usize];
-    let mut open = vec![language.start()];
-    places[language.start() as usize] = Some(Utf8::Whole);
+    let mut open = vec![language.start];
+    places[language.start as usize] = Some(Utf8::Whole);
     let bytes = one_byte_each(language);
     while let Some(from) = open.pop() {
         let Some(place) = places[from as usize] else { continue };
@@ -148,10 +94,10 @@ pub(super) fn endless_states(language: &impl Automaton) -> Vec<bool> {
 }
 
 /// One byte of each class that the automaton tells apart, for each place in UTF-8 that tells bytes apart.
-fn one_byte_each(language: &impl Automaton) -> Vec<u8> {
+fn one_byte_each(language: &Dfa) -> Vec<u8> {
     const PARTS: &[u8] =
         &[0x00, 0x80, 0x90, 0xA0, 0xC0, 0xC2, 0xE0, 0xE1, 0xED, 0xEE, 0xF0, 0xF1, 0xF4, 0xF5];
-    let classes = language.classes();
+    let classes = &language.classes;
     let part = |byte: u8| PARTS.partition_point(|first| *first <= byte);
     let mut seen: Vec<(u8, usize)> = Vec::new();
     (0..=255_u8)
@@ -168,7 +114,7 @@ fn one_byte_each(language: &impl Automaton) -> Vec<u8> {
 
 /// Whether every way to end the character that is at `place` in state `from` leads to `state`.
 fn arrives(
-    automaton: &impl Automaton,
+    automaton: &Dfa,
     state: u32,
     from: u32,
     place: Utf8,
@@ -224,7 +170,7 @@ impl Hub {
     const LEAST: u32 = 12;
 
     /// The hub of a text that is in state `from`, if there is one.
-    fn of<A: Automaton>(of: &A, from: u32, form: Form) -> Option<Self> {
+    fn of(of: &Dfa, from: u32, form: Form) -> Option<Self> {
         let plain = Chars { ascii: plain_ascii(form), leads: u64::MAX };
         let mut state = Self::busiest(of, from, plain)?;
         let mut next = Self::busiest(of, state, plain)?;
@@ -257,7 +203,7 @@ impl Hub {
     }
 
     /// The state that most ASCII characters lead to.
-    fn busiest<A: Automaton>(of: &A, from: u32, plain: Chars) -> Option<u32> {
+    fn busiest(of: &Dfa, from: u32, plain: Chars) -> Option<u32> {
         let mut arrivals: Vec<(u32, u32)> = Vec::new();
         for byte in (0..0x80_u8).filter(|byte| plain.has(*byte)) {
             let to = of.next(from, byte);
@@ -271,7 +217,7 @@ impl Hub {
     }
 
     /// The one state that all of `chars` lead to; 0 if none of them goes on.
-    fn target<A: Automaton>(of: &A, from: u32, chars: Chars) -> Option<u32> {
+    fn target(of: &Dfa, from: u32, chars: Chars) -> Option<u32> {
         let mut ascii = (0..0x80_u8).filter(|byte| chars.has(*byte));
         let to = of.next(from, ascii.next()?);
         let mut known = Vec::new();
@@ -285,7 +231,7 @@ impl Hub {
         is_one.then_some(to)
     }
 
-    fn add_exits<A: Automaton>(&mut self, of: &A, state: u32, form: Form) {
+    fn add_exits(&mut self, of: &Dfa, state: u32, form: Form) {
         for byte in (0..=0xFF_u8).filter(|byte| !self.class.rest.has(*byte)) {
             if matches!(form.step(of, State(state), Escape::None, byte), Body::On(..)) {
                 self.exits.add(byte);
@@ -312,7 +258,7 @@ const fn plain_ascii(form: Form) -> u128 {
 }
 
 /// The tokens that go on inside a text from `place` on.
-pub(super) fn inside<A: Automaton>(of: &A, place: State, form: Form, trie: &TokenTrie) -> Inside {
+pub(super) fn inside(of: &Dfa, place: State, form: Form, trie: &TokenTrie) -> Inside {
     let tokens = &trie.tokens;
     let mut found = Vec::new();
     let mut loops: Vec<Option<Chars>> = vec![None; of.states()];
@@ -363,7 +309,7 @@ pub(super) fn inside<A: Automaton>(of: &A, place: State, form: Form, trie: &Toke
 }
 
 /// Adds what stands below `node` and goes on inside the body of a JSON string from `place` on.
-pub(super) fn below<A: Automaton>(of: &A, place: State, trie: &Trie, node: Node, found: &mut Vec<u32>) {
+pub(super) fn below(of: &Dfa, place: State, trie: &Trie, node: Node, found: &mut Vec<u32>) {
     let mut path = vec![(trie.end(node), place, Escape::None)];
     let (mut at, end) = (node + 1, trie.end(node));
     while at < end {

@@ -84,9 +84,9 @@ impl ObjectCode {
 
     /// Whether every text goes on from a state of the classifier, in whatever class.
     pub(super) fn is_endless(&self, class: u32) -> bool {
-        self.classifier
-            .as_ref()
-            .is_some_and(|classifier| self.endless.get_or_init(|| endless_states(classifier))[class as usize])
+        self.classifier.as_ref().is_some_and(|classifier| {
+            self.endless.get_or_init(|| endless_states(classifier.dfa()))[class as usize]
+        })
     }
 
     /// How many further keys begin like one that led to a state; `u32::MAX` for as many as one likes.

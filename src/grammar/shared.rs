@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::grammar::closing::Endings;
 use crate::grammar::contents::{Class, Contents};
-use crate::grammar::inside::{Automaton, Inside, State, below, inside};
-use crate::grammar::language::Language;
+use crate::grammar::inside::{Inside, State, below, inside};
+use crate::grammar::language::{Dfa, Language};
 use crate::grammar::mask::{TokenSet, mask_words};
 use crate::grammar::names::NameTokens;
 use crate::grammar::number::{NumberSet, NumberState};
@@ -86,7 +86,7 @@ impl Vocabulary {
     }
 
     /// The tokens that go on inside a text that is in `state`.
-    fn inside_state<A: Automaton>(&self, of: &A, state: u32, form: Form) -> Sets {
+    fn inside_state(&self, of: &Dfa, state: u32, form: Form) -> Sets {
         let Inside { hub, mut tokens } = inside(of, State(state), form, &self.trie);
         if let Some(hub) = hub.filter(|hub| hub.is_open) {
             let mut longer = Vec::new();
@@ -102,7 +102,7 @@ impl Vocabulary {
     }
 
     /// The tokens that begin a text from `place` on with its quote, white space in front, and do not end it.
-    fn begun<A: Automaton>(&self, of: &A, place: State) -> TokenSet {
+    fn begun(&self, of: &Dfa, place: State) -> TokenSet {
         let unspaced = &self.trie.unspaced;
         let quote = unspaced.root_child(b'"');
         let mut found = Vec::new();
@@ -209,7 +209,7 @@ impl Vocabulary {
             }
         }
         let all = Place { form, words: words.id, state: cursor.state, room: u32::MAX };
-        let make = || self.inside_state(&words.language, cursor.state, form);
+        let make = || self.inside_state(words.language.dfa(), cursor.state, form);
         // So many characters are in the longest token, and so many more may be needed after it.
         if room > words.farthest + self.slices.longest() {
             return self.add(self.inside.get(all, make), sets);
@@ -317,11 +317,11 @@ impl Shared {
     pub(super) fn opening(&self, object: u32, is_open: bool, program: &Program) -> TokenSet {
         let vocabulary = &*self.vocabulary;
         if is_open {
-            let any = &program.words(Program::ANY_TEXT).language;
-            return vocabulary.opening.get_or_init(|| vocabulary.begun(any, State(any.start()))).clone();
+            let any = program.words(Program::ANY_TEXT).language.dfa();
+            return vocabulary.opening.get_or_init(|| vocabulary.begun(any, State(any.start))).clone();
         }
         let make = || match &program.objects[object as usize].classifier {
-            Some(classifier) => vocabulary.begun(classifier, State(classifier.start())),
+            Some(classifier) => vocabulary.begun(classifier.dfa(), State(classifier.start())),
             None => vocabulary.set(&[]),
         };
         self.openings[object as usize].get_or_init(make).clone()
@@ -342,7 +342,7 @@ impl Shared {
                 }
                 let made = self
                     .keys
-                    .get((object, state), || vocabulary.inside_state(classifier, state, Form::String));
+                    .get((object, state), || vocabulary.inside_state(classifier.dfa(), state, Form::String));
                 vocabulary.add(made, sets);
             }
         }
@@ -360,7 +360,7 @@ impl Shared {
                 vocabulary.divided(&sets, |token| {
                     let bytes = vocabulary.trie.token_bytes(TokenId(token));
                     let end = shape.classifier.as_ref().and_then(|classifier| {
-                        Form::String.read(classifier, State(state), Escape::None, bytes)
+                        Form::String.read(classifier.dfa(), State(state), Escape::None, bytes)
                     });
                     end.filter(|end| end.1 == Escape::None).map_or(0, |end| shape.keys_left(end.0.0))
                 })

@@ -57,7 +57,7 @@ impl Words {
     /// Whether any text goes on from here, though not every one is complete.
     pub(super) fn is_endless(&self, cursor: Cursor) -> bool {
         self.language.max_chars().is_none()
-            && self.endless.get_or_init(|| endless_states(&self.language))[cursor.state as usize]
+            && self.endless.get_or_init(|| endless_states(self.language.dfa()))[cursor.state as usize]
     }
 
     /// How many characters there is still room for.
@@ -107,7 +107,7 @@ impl Words {
 /// languages are held by smallest automata.
 fn free_state(language: &Language) -> u32 {
     (1..language.states() as u32)
-        .find(|state| language.is_accepting(*state) && is_loop(language, *state))
+        .find(|state| language.is_accepting(*state) && is_loop(language.dfa(), *state))
         .unwrap_or(Language::DEAD)
 }
 

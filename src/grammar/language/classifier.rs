@@ -79,9 +79,9 @@ impl Classifier {
         (self.dfa.labels[state as usize] as usize).checked_sub(1)
     }
 
-    /// The class of each byte: bytes of one class lead to the same state from every state.
-    pub(crate) fn classes(&self) -> &[u8; 256] {
-        &self.dfa.classes
+    /// The automaton; it accepts what is in one of the languages.
+    pub(in crate::grammar) fn dfa(&self) -> &Dfa {
+        &self.dfa
     }
 
     /// As [`Language::words_left`], of all languages together.

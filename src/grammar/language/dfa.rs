@@ -12,9 +12,9 @@ const NEVER: u32 = u32::MAX;
 /// A smallest automaton over bytes. Equal languages have equal automata: states are numbered in the order in which a
 /// search from the start meets them.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Dfa {
+pub(in crate::grammar) struct Dfa {
     /// The class of each byte.
-    pub(super) classes: [u8; 256],
+    pub(in crate::grammar) classes: [u8; 256],
     pub(super) class_count: usize,
     /// A row has `1 << shift` cells.
     pub(super) shift: u32,
@@ -22,7 +22,7 @@ pub(super) struct Dfa {
     pub(super) labels: Box<[u32]>,
     /// The fewest characters to the end of a word.
     pub(super) distance: Box<[u32]>,
-    pub(super) start: u32,
+    pub(in crate::grammar) start: u32,
     hash: u64,
 }
 
@@ -77,15 +77,15 @@ impl Dfa {
         dfa
     }
 
-    pub(super) fn states(&self) -> usize {
+    pub(in crate::grammar) fn states(&self) -> usize {
         self.labels.len()
     }
 
-    pub(super) fn next(&self, state: u32, byte: u8) -> u32 {
+    pub(in crate::grammar) fn next(&self, state: u32, byte: u8) -> u32 {
         self.next[((state as usize) << self.shift) + self.classes[byte as usize] as usize]
     }
 
-    pub(super) fn is_accepting(&self, state: u32) -> bool {
+    pub(in crate::grammar) fn is_accepting(&self, state: u32) -> bool {
         self.labels[state as usize] != 0
     }
 

@@ -46,8 +46,7 @@ mod utf8;
 mod words;
 
 pub use classifier::Classifier;
-
-use dfa::Dfa;
+pub(in crate::grammar) use dfa::Dfa;
 
 /// How much work building a language may take.
 #[derive(Debug, Clone)]
@@ -256,6 +255,11 @@ impl Language {
     #[must_use]
     pub const fn max_chars(&self) -> Option<u32> {
         self.max_chars
+    }
+
+    /// The automaton, which does not know of numbers of characters.
+    pub(in crate::grammar) fn dfa(&self) -> &Dfa {
+        &self.dfa
     }
 
     /// The class of each byte: bytes of one class lead to the same state from every state.
