@@ -96,8 +96,23 @@ impl Tokenizer {
     #[cfg(feature = "vocab")]
     #[must_use]
     pub fn embedded(vocabulary: &'static Vocabulary) -> Self {
-        static BASE: std::sync::OnceLock<BaseVocabulary> = std::sync::OnceLock::new();
-        BASE.get_or_init(BaseVocabulary::embedded).tokenizer(vocabulary)
+        use std::sync::{OnceLock, PoisonError, RwLock};
+
+        static BASE: OnceLock<BaseVocabulary> = OnceLock::new();
+        // Programs ask once a request, and a version's own tables are 70 KB.
+        static MADE: RwLock<Vec<(&'static Vocabulary, Tokenizer)>> = RwLock::new(Vec::new());
+        let is_it = |made: &&(&'static Vocabulary, Self)| std::ptr::eq(made.0, vocabulary);
+        let made = MADE.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, tokenizer)) = made.iter().find(is_it) {
+            return tokenizer.clone();
+        }
+        drop(made);
+        let tokenizer = BASE.get_or_init(BaseVocabulary::embedded).tokenizer(vocabulary);
+        let mut made = MADE.write().unwrap_or_else(PoisonError::into_inner);
+        if !made.iter().any(|made| is_it(&made)) {
+            made.push((vocabulary, tokenizer.clone()));
+        }
+        tokenizer
     }
 
     /// Reads a Hugging Face `tokenizer.json` and binds each role to the added token with the given spelling.

@@ -373,3 +373,18 @@ fn the_compact_file_is_the_embedded_vocabulary() {
     }
     assert!(BaseVocabulary::read(b"").is_err());
 }
+
+#[test]
+fn an_embedded_tokenizer_is_made_once() {
+    static OTHER: Vocabulary = Vocabulary {
+        specials: &[SpecialToken {
+            role: Special::Eos,
+            id: TokenId(1),
+            spellings: &["<｜end▁of▁sentence｜>"],
+        }],
+        renamed: &[],
+    };
+    let [one, again, other] = [&BARE, &BARE, &OTHER].map(Tokenizer::embedded);
+    assert!(Arc::ptr_eq(&one.added, &again.added) && Arc::ptr_eq(&one.tables, &other.tables));
+    assert_eq!((one.special_id(Special::Eos), other.special_id(Special::Eos)), (None, Some(TokenId(1))));
+}
