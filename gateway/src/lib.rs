@@ -9,6 +9,7 @@
 //! ```
 
 pub mod answer;
+mod body;
 pub mod config;
 pub mod engine;
 pub mod flags;

@@ -11,10 +11,10 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use deepseek_codec::json::{Json, Object};
 use deepseek_codec::protocol::{Api, Dialect, Failure, count_response};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tokio::time::timeout;
 
 use crate::answer::Answer;
+use crate::body;
 use crate::config::seconds;
 use crate::engine::{EngineError, EngineErrorKind, Order};
 use crate::metrics::{About, Outcome, Record};
@@ -73,6 +73,7 @@ async fn refuse_address(State(gateway): Shared, request: Request, failure: Failu
         Failure::Method => "This address does not take this method.",
         _ => "There is nothing at this address.",
     };
+    body::discard(&mut request.into_body(), &gateway.config.limits).await;
     answer_with(&gateway, "other", api, "", Err(Refusal::failure(failure, message)))
 }
 
@@ -228,37 +229,33 @@ async fn admitted(
     api: Api,
     request: Request,
 ) -> Result<(Option<usize>, Permit, Bytes), Refusal> {
-    let key = gateway.key(request.headers())?;
+    let limits = &gateway.config.limits;
+    let (parts, mut body) = request.into_parts();
+    let result = match admission(gateway, api, &parts.headers) {
+        Ok((key, permit)) => body::read(&mut body, limits).await.map(|body| (key, permit, body)),
+        Err(refusal) => Err(refusal),
+    };
+    if result.is_err() {
+        body::discard(&mut body, limits).await;
+    }
+    result
+}
+
+/// The key and the permit of a request, by what its head says.
+fn admission(gateway: &Gateway, api: Api, headers: &HeaderMap) -> Result<(Option<usize>, Permit), Refusal> {
+    let key = gateway.key(headers)?;
     if !gateway.config.route(api).on {
         return Err(Refusal::failure(Failure::NotFound, "This API is switched off here."));
     }
-    let encoding = request.headers().get(header::CONTENT_ENCODING);
-    if encoding.is_some_and(|encoding| encoding != "identity") {
+    if headers.get(header::CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
         return Err(Refusal::failure(Failure::Body, "Compressed bodies are not read."));
     }
-    let permit = gateway.admit(key)?;
     let limits = &gateway.config.limits;
-    let too_large = || {
-        let message = format!("The body is too large: at most {} bytes are accepted.", limits.body_bytes);
-        Refusal::failure(Failure::TooLarge, message)
-    };
-    let said = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
-    if said
-        .and_then(|length| length.parse().ok())
-        .is_some_and(|length: u64| length > limits.body_bytes as u64)
-    {
-        return Err(too_large());
+    let said = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    if said.is_some_and(|length: u64| length > limits.body_bytes as u64) {
+        return Err(body::too_large(limits));
     }
-    let body = Limited::new(request.into_body(), limits.body_bytes).collect();
-    let body = timeout(seconds(limits.body_seconds), body).await;
-    let body = body.map_err(|_| Refusal::failure(Failure::Slow, "The body took too long."))?;
-    let body = body.map_err(|error| {
-        if error.is::<LengthLimitError>() {
-            return too_large();
-        }
-        Refusal::failure(Failure::Body, "The body did not arrive as a whole.")
-    })?;
-    Ok((key, permit, body.to_bytes()))
+    Ok((key, gateway.admit(key)?))
 }
 
 /// Runs work for a processor where it holds up nobody.

@@ -174,3 +174,28 @@ async fn a_client_that_takes_nothing_is_given_up() {
     assert_eq!(server.metric("gateway_active_answers").await, 0.0);
     drop(stream);
 }
+
+#[tokio::test]
+async fn refusals_reach_clients_that_send_all_before_they_read() {
+    let server =
+        Server::start("keys = [{ name = \"a\", key = \"A\" }]\n[limits]\nbody_bytes = 4000000").await;
+    let ask = |path: &'static str, key: &'static str, length: usize| {
+        let address = server.address;
+        async move {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            let head =
+                format!("POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-api-key: {key}\r\n");
+            stream.write_all(format!("{head}content-length: {length}\r\n\r\n").as_bytes()).await.unwrap();
+            for _ in 0..length / 1000 {
+                stream.write_all(&[b' '; 1000]).await.unwrap();
+            }
+            let mut reply = String::new();
+            stream.read_to_string(&mut reply).await.unwrap();
+            reply.lines().next().unwrap_or_default().to_owned()
+        }
+    };
+    let replies =
+        tokio::join!(ask(CHAT, "B", 3_000_000), ask(CHAT, "A", 7_000_000), ask("/nowhere", "A", 3_000_000));
+    let statuses = [replies.0, replies.1, replies.2].map(|line| line.split(' ').nth(1).unwrap().to_owned());
+    assert_eq!(statuses, ["401", "413", "404"]);
+}
