@@ -40,7 +40,17 @@ impl ByteSet {
         self.0[0] &= !Self::SPACE;
     }
 
+    pub(super) fn remove(&mut self, byte: u8) {
+        self.0[byte as usize / 64] &= !(1 << (byte % 64));
+    }
+
     pub(super) fn iter(self) -> impl Iterator<Item = u8> {
-        (0..=255_u8).filter(move |byte| self.has(*byte))
+        (0_u8..4).zip(self.0).flat_map(|(word, mut bits)| {
+            std::iter::from_fn(move || {
+                let bit = (bits != 0).then(|| bits.trailing_zeros() as u8)?;
+                bits &= bits - 1;
+                Some(word * 64 + bit)
+            })
+        })
     }
 }

@@ -51,6 +51,8 @@ enum TextKind {
     Key,
     /// A key that is yet to begin.
     WholeKey,
+    /// A string that is yet to begin.
+    WholeString,
 }
 
 /// Whether a text may end in what stands before the quote of a token, for each such text of the vocabulary, as far as
@@ -124,6 +126,13 @@ impl Walk<'_> {
         let trie = self.trie;
         let after = self.kept_after(thread, TextKind::WholeKey, &trie.whole.after);
         self.ends(thread, after.iter().map(|index| &trie.whole.tokens[*index as usize]));
+    }
+
+    /// The tokens that hold a whole string, white space in front; `thread` is at its beginning, and nobody compares it.
+    pub(super) fn whole_string(&mut self, thread: Thread) {
+        let trie = self.trie;
+        let after = self.kept_after(thread, TextKind::WholeString, &trie.whole.after);
+        self.string_ends(thread, after.iter().map(|index| &trie.whole.tokens[*index as usize]));
     }
 
     /// The tokens that go on after the quote that ends the text of `thread`.

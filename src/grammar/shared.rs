@@ -37,6 +37,8 @@ pub(super) struct Vocabulary {
     inside: Kept<Place, Sets>,
     /// The same tokens by how many words they leave.
     by_ways: Kept<Place, Arc<ByWays>>,
+    /// The tokens that begin a string of a language with its quote, by [`Words::id`].
+    begun: Kept<u32, TokenSet>,
     /// In which texts before a quote a string may end.
     endings: Kept<(Place, u32), Arc<Endings>>,
     /// The tokens that go on inside numbers, by [`NumberSet::shared`].
@@ -63,6 +65,7 @@ impl Vocabulary {
             languages: Kept::new(4096),
             inside: Kept::new(2048),
             by_ways: Kept::new(256),
+            begun: Kept::new(2048),
             endings: Kept::new(1024),
             free_numbers: Default::default(),
             numbers: Kept::new(2048),
@@ -188,10 +191,21 @@ impl Vocabulary {
         self.languages.get(language.clone(), || Arc::new(Words::new(language)))
     }
 
+    /// Whether a token more or less does not matter to how many characters a word may have.
+    fn is_far(&self, words: &Words, cursor: Cursor) -> bool {
+        words.room(cursor) > words.farthest + self.slices.longest()
+    }
+
+    /// The tokens that begin a string with its quote, white space in front, and do not end it; `cursor` is at the
+    /// beginning. Nothing if its characters are few.
+    pub(super) fn begun_words(&self, words: &Words, cursor: Cursor) -> Option<TokenSet> {
+        let make = || self.begun(words.language.dfa(), State(cursor.state));
+        self.is_far(words, cursor).then(|| self.begun.get(words.id, make))
+    }
+
     /// In which texts before a quote a string may end; nothing where that is asked at few places.
     pub(super) fn endings(&self, words: &Words, cursor: Cursor, escape: Escape) -> Option<Arc<Endings>> {
-        // Far from the most characters, how many there are does not matter.
-        let is_far = words.room(cursor) > words.farthest + self.slices.longest();
+        let is_far = self.is_far(words, cursor);
         let needed = words.language.min_chars().saturating_sub(cursor.chars);
         let place = Place { form: Form::String, words: words.id, state: cursor.state, room: u32::MAX };
         (is_far && escape == Escape::None)
@@ -211,7 +225,7 @@ impl Vocabulary {
         let all = Place { form, words: words.id, state: cursor.state, room: u32::MAX };
         let make = || self.inside_state(words.language.dfa(), cursor.state, form);
         // So many characters are in the longest token, and so many more may be needed after it.
-        if room > words.farthest + self.slices.longest() {
+        if self.is_far(words, cursor) {
             return self.add(self.inside.get(all, make), sets);
         }
         let made = self.inside.get(Place { room, ..all }, || {

@@ -48,6 +48,8 @@ impl Walk<'_> {
         let mut others = Vec::new();
         let mut crossings = Vec::new();
         let mut places: Vec<Text> = Vec::new();
+        // Whether the tokens that begin a string are found already.
+        let mut has_strings = false;
         for thread in threads {
             if let Top::Word { language, cursor } = thread.top {
                 self.shared.vocabulary.inside(Form::Word, program.words(language), cursor, &mut sets);
@@ -89,6 +91,10 @@ impl Walk<'_> {
                     Top::Key { .. } if self.known_names(*thread) => {}
                     Top::Comma { .. } | Top::Open { .. }
                         if threads.len() == 1 && self.before_key(*thread, &mut sets) => {}
+                    Top::Value { .. } if threads.len() == 1 => {
+                        has_strings = self.begin_string(*thread, &mut sets);
+                        others.push(*thread);
+                    }
                     _ => others.push(*thread),
                 },
             }
@@ -120,7 +126,7 @@ impl Walk<'_> {
             self.closing(&free, &bound);
         }
         if !others.is_empty() {
-            self.others(&others);
+            self.others(&others, has_strings);
         }
         Allowed { sets, tokens: self.found }
     }
@@ -243,8 +249,27 @@ impl Walk<'_> {
         self.reset(start, mark);
     }
 
-    /// All other readings: from the root of the trie, by the bytes that can come next.
-    fn others(&mut self, threads: &[Thread]) {
+    /// The tokens that begin a string with its quote, white space in front, for a value that nobody compares, if they are a
+    /// shared set.
+    fn begin_string(&mut self, thread: Thread, sets: &mut Vec<TokenSet>) -> bool {
+        let Top::Value { value, .. } = thread.top else { return false };
+        if !self.machine.loops_on_space(thread) || self.machine.arena.frame(thread.frame).hashed {
+            return false;
+        }
+        let mut strings = Vec::new();
+        self.machine.begin(value, thread.frame, b'"', &mut strings);
+        let [Thread { top: Top::String { language, cursor, .. }, .. }] = strings[..] else { return false };
+        let Some(begun) = self.shared.vocabulary.begun_words(self.machine.program.words(language), cursor)
+        else {
+            return false;
+        };
+        sets.push(begun);
+        self.whole_string(strings[0]);
+        true
+    }
+
+    /// All other readings: from the root of the trie, by the bytes that can come next, without strings if these are known.
+    fn others(&mut self, threads: &[Thread], has_strings: bool) {
         let start = self.pool.len();
         self.pool.extend_from_slice(threads);
         let range = (start, self.pool.len());
@@ -259,6 +284,9 @@ impl Walk<'_> {
                 self.found.extend_from_slice(trie.unspaced.entries(ROOT));
             }
             bytes.remove_space();
+            if has_strings {
+                bytes.remove(b'"');
+            }
             for byte in bytes.iter() {
                 self.child(&trie.unspaced, trie.unspaced.root_child(byte), range);
             }
