@@ -70,7 +70,7 @@ impl Compiler {
 
     fn compiled(&self, program: Program, layout: Layout) -> Arc<Compiled> {
         let stop = self.vocabulary.tokenizer.special_id(Special::Eos);
-        let shared = Shared::new(self.vocabulary.clone(), program.objects.len());
+        let shared = Shared::new(self.vocabulary.clone());
         Arc::new(Compiled {
             program,
             layout,

@@ -303,28 +303,33 @@ pub(super) struct Shared {
     /// The tokens that go on inside a key, by the object and the state of its classifier.
     keys: Kept<(u32, u32), Sets>,
     keys_by_ways: Kept<(u32, u32), Arc<ByWays>>,
-    /// For each object, the tokens of its known names, once somebody asks.
-    names: Box<[OnceLock<Option<NameTokens>>]>,
-    /// For each object, the tokens with the quote in front that begin a key of a further class.
-    openings: Box<[OnceLock<TokenSet>]>,
+    /// The tokens of the keys of each object, once somebody asks.
+    objects: OnceLock<Box<[KeyTokens]>>,
+}
+
+/// The tokens of an object's keys, once somebody asks.
+#[derive(Default)]
+struct KeyTokens {
+    /// Those of its known names.
+    names: OnceLock<Option<NameTokens>>,
+    /// Those with the quote in front that begin a key of a further class.
+    opening: OnceLock<TokenSet>,
 }
 
 impl Shared {
-    /// Nothing yet, for a program with so many objects.
-    pub(super) fn new(vocabulary: Arc<Vocabulary>, objects: usize) -> Self {
-        Self {
-            vocabulary,
-            keys: Kept::new(1024),
-            keys_by_ways: Kept::new(256),
-            names: (0..objects).map(|_| OnceLock::new()).collect(),
-            openings: (0..objects).map(|_| OnceLock::new()).collect(),
-        }
+    pub(super) fn new(vocabulary: Arc<Vocabulary>) -> Self {
+        Self { vocabulary, keys: Kept::new(1024), keys_by_ways: Kept::new(256), objects: OnceLock::new() }
+    }
+
+    fn object(&self, object: u32, program: &Program) -> &KeyTokens {
+        let make = || program.objects.iter().map(|_| KeyTokens::default()).collect();
+        &self.objects.get_or_init(make)[object as usize]
     }
 
     /// The tokens of the known names of an object, if they can be gathered.
     pub(super) fn names(&self, object: u32, program: &Program) -> Option<&NameTokens> {
         let make = || NameTokens::new(&program.objects[object as usize], &self.vocabulary.trie);
-        self.names[object as usize].get_or_init(make).as_ref()
+        self.object(object, program).names.get_or_init(make).as_ref()
     }
 
     /// The tokens that begin a key of a further class with its quote, white space in front, and do not end it.
@@ -338,7 +343,7 @@ impl Shared {
             Some(classifier) => vocabulary.begun(classifier.dfa(), State(classifier.start())),
             None => vocabulary.set(&[]),
         };
-        self.openings[object as usize].get_or_init(make).clone()
+        self.object(object, program).opening.get_or_init(make).clone()
     }
 
     /// Adds the tokens that stay inside a string's body or a key to `sets`.
