@@ -261,10 +261,4 @@ impl Language {
     pub(in crate::grammar) fn dfa(&self) -> &Dfa {
         &self.dfa
     }
-
-    /// The class of each byte: bytes of one class lead to the same state from every state.
-    #[must_use]
-    pub fn classes(&self) -> &[u8; 256] {
-        &self.dfa.classes
-    }
 }
