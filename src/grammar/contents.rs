@@ -45,15 +45,21 @@ pub(super) struct Class {
     pub(super) rest: Chars,
 }
 
-/// Characters that classes often lack together.
-const GROUPS: [Chars; 6] = [
-    Chars { ascii: 0xFFFF_FFFF, leads: 0 },
+/// Characters that classes often lack together; larger groups first.
+const GROUPS: [Chars; 9] = [
+    range(0, 0x1F),
     range(b'0', b'9'),
     range(b'A', b'Z'),
+    range(b'G', b'Z'),
     range(b'a', b'z'),
+    range(b'g', b'z'),
+    // What hardly any name is written with.
+    Chars { ascii: !ALPHANUMERIC & !range(0, 0x1F).ascii & !(1 << b'-' | 1 << b'.' | 1 << b'_'), leads: 0 },
     Chars { ascii: 1 << b'"' | 1 << b'\\', leads: 0 },
     Chars { ascii: 0, leads: u64::MAX },
 ];
+
+const ALPHANUMERIC: u128 = range(b'0', b'9').ascii | range(b'A', b'Z').ascii | range(b'a', b'z').ascii;
 
 const fn range(low: u8, high: u8) -> Chars {
     Chars { ascii: (1 << (high + 1)) - (1 << low), leads: 0 }

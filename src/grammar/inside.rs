@@ -202,7 +202,7 @@ impl Hub {
         Some(hub)
     }
 
-    /// The state that most ASCII characters lead to.
+    /// The state that most ASCII characters lead to; of several, the one that they come from.
     fn busiest(of: &Dfa, from: u32, plain: Chars) -> Option<u32> {
         let mut arrivals: Vec<(u32, u32)> = Vec::new();
         for byte in (0..0x80_u8).filter(|byte| plain.has(*byte)) {
@@ -213,7 +213,10 @@ impl Hub {
                 None => {}
             }
         }
-        arrivals.into_iter().max_by_key(|(state, count)| (*count, *state)).map(|(state, _)| state)
+        arrivals
+            .into_iter()
+            .max_by_key(|(state, count)| (*count, *state == from, *state))
+            .map(|(state, _)| state)
     }
 
     /// The one state that all of `chars` lead to; 0 if none of them goes on.

@@ -198,7 +198,9 @@ impl Side<'_> {
         if !is_integer && !self.set.is_fine() && to - from >= 2 && head.digits <= SAFE_DIGITS {
             return true;
         }
-        (from..=to).any(|exponent| self.has_normalized(head, exponent))
+        // Most likely the digits of `head` alone are enough steps: then it is the first exponent that is tried.
+        let likely = self.set.multiple_of.map_or(from, |step| step.parts().1 - head.exponent).clamp(from, to);
+        (likely..=to).chain(from..likely).any(|exponent| self.has_normalized(head, exponent))
     }
 
     /// Whether a member has the digits `head`, perhaps more of them, and the first one stands for `10^exponent`.
