@@ -24,6 +24,10 @@ impl Classifier {
     pub fn new(languages: &[Language], limits: &Limits) -> Result<Self, LanguageError> {
         let expanded: Vec<Language> =
             languages.iter().map(|l| l.expanded(limits)).collect::<Result<_, _>>()?;
+        // The automaton of one language labels its words as a classifier does.
+        if let [only] = &expanded[..] {
+            return Ok(Self { dfa: only.dfa.clone() });
+        }
         let automata: Vec<&Dfa> = expanded.iter().map(|language| &*language.dfa).collect();
         let (letters, bytes) = joint_letters(&automata);
         let label = |states: &[u32]| {
