@@ -7,6 +7,7 @@
 use std::fmt;
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use smol_str::SmolStr;
 
 mod partial;
 mod path;
@@ -83,10 +84,16 @@ impl Number {
 /// at the place of the first.
 #[derive(Debug, Clone, Default)]
 pub struct Object {
-    members: Vec<(String, Json)>,
-    /// The members' places in the order of their keys; empty if there are few.
-    sorted: Vec<u32>,
+    /// Keys are mostly short, and then take no memory of their own.
+    members: Vec<(SmolStr, Json)>,
+    /// None if the members are few.
+    sorted: Option<Box<Sorted>>,
 }
+
+/// The places of many members in the order of their keys. Apart from the object, which is thus no larger than a string
+/// or an array.
+#[derive(Debug, Clone)]
+struct Sorted(Vec<u32>);
 
 /// Up to so many members comparing one by one is quicker than searching.
 const FEW_MEMBERS: usize = 16;
@@ -95,7 +102,7 @@ impl Object {
     /// An object without members.
     #[must_use]
     pub const fn new() -> Self {
-        Self { members: Vec::new(), sorted: Vec::new() }
+        Self { members: Vec::new(), sorted: None }
     }
 
     /// The number of members.
@@ -112,11 +119,11 @@ impl Object {
 
     /// Where `key` stands. Takes time in the logarithm of the number of members.
     fn place(&self, key: &str) -> Option<usize> {
-        if self.sorted.is_empty() {
+        let Some(Sorted(sorted)) = self.sorted.as_deref() else {
             return self.members.iter().position(|(name, _)| name == key);
-        }
-        let found = self.sorted.binary_search_by(|&place| self.members[place as usize].0.as_str().cmp(key));
-        found.ok().map(|at| self.sorted[at] as usize)
+        };
+        let found = sorted.binary_search_by(|&place| self.members[place as usize].0.as_str().cmp(key));
+        found.ok().map(|at| sorted[at] as usize)
     }
 
     /// The value of `key`. Takes time in the logarithm of the number of members.
@@ -132,17 +139,17 @@ impl Object {
 
     /// Sets `key` to `value`: in place if it is there, else at the end. For many members collect them instead:
     /// adding one takes time linear in their number.
-    pub fn insert(&mut self, key: impl Into<String>, value: Json) {
-        let key = key.into();
-        if let Some(place) = self.place(&key) {
+    pub fn insert(&mut self, key: impl AsRef<str>, value: Json) {
+        let key = key.as_ref();
+        if let Some(place) = self.place(key) {
             self.members[place].1 = value;
             return;
         }
-        if !self.sorted.is_empty() {
-            let at = self.sorted.partition_point(|&place| self.members[place as usize].0 < key);
-            self.sorted.insert(at, u32::try_from(self.members.len()).unwrap_or(u32::MAX));
+        if let Some(Sorted(sorted)) = self.sorted.as_deref_mut() {
+            let at = sorted.partition_point(|&place| self.members[place as usize].0.as_str() < key);
+            sorted.insert(at, u32::try_from(self.members.len()).unwrap_or(u32::MAX));
         }
-        self.members.push((key, value));
+        self.members.push((SmolStr::new(key), value));
     }
 
     /// The members in order.
@@ -159,33 +166,57 @@ impl PartialEq for Object {
 
 impl IntoIterator for Object {
     type Item = (String, Json);
-    type IntoIter = std::vec::IntoIter<(String, Json)>;
+    type IntoIter = IntoIter;
 
-    fn into_iter(self) -> Self::IntoIter {
-        self.members.into_iter()
+    fn into_iter(self) -> IntoIter {
+        IntoIter(self.members.into_iter())
     }
 }
 
+/// The members of an [`Object`] in order.
+#[derive(Debug)]
+pub struct IntoIter(std::vec::IntoIter<(SmolStr, Json)>);
+
+impl Iterator for IntoIter {
+    type Item = (String, Json);
+
+    fn next(&mut self) -> Option<(String, Json)> {
+        self.0.next().map(|(key, value)| (key.into(), value))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for IntoIter {}
+
 /// Collects members; of duplicate keys the last value wins, at the place of the first. Time is
 /// `O(n log n)` in the number of members.
-impl FromIterator<(String, Json)> for Object {
-    fn from_iter<I: IntoIterator<Item = (String, Json)>>(members: I) -> Self {
-        let mut members: Vec<_> = members.into_iter().collect();
+impl<K: AsRef<str>> FromIterator<(K, Json)> for Object {
+    fn from_iter<I: IntoIterator<Item = (K, Json)>>(members: I) -> Self {
+        Self::of(members.into_iter().map(|(key, value)| (SmolStr::new(key), value)).collect())
+    }
+}
+
+impl Object {
+    /// As by collecting.
+    fn of(mut members: Vec<(SmolStr, Json)>) -> Self {
         if members.len() <= FEW_MEMBERS {
             if (1..members.len()).any(|i| members[..i].iter().any(|(key, _)| *key == members[i].0)) {
                 merge_duplicates(&mut members);
             }
-            return Self { members, sorted: Vec::new() };
+            return Self { members, sorted: None };
         }
         merge_duplicates(&mut members);
         let mut sorted: Vec<u32> = (0..u32::try_from(members.len()).unwrap_or(u32::MAX)).collect();
         sorted.sort_unstable_by(|&a, &b| members[a as usize].0.cmp(&members[b as usize].0));
-        Self { members, sorted }
+        Self { members, sorted: Some(Box::new(Sorted(sorted))) }
     }
 }
 
 /// Gives the first of equal keys the value of the last, and drops the others.
-fn merge_duplicates(members: &mut Vec<(String, Json)>) {
+fn merge_duplicates(members: &mut Vec<(SmolStr, Json)>) {
     // Equal keys lie together after a stable sort, in their order.
     let mut order: Vec<usize> = (0..members.len()).collect();
     order.sort_by(|&a, &b| members[a].0.cmp(&members[b].0));
@@ -318,7 +349,7 @@ impl<const N: usize> From<[(&str, Self); N]> for Json {
 
 impl<const N: usize> From<[(&str, Json); N]> for Object {
     fn from(members: [(&str, Json); N]) -> Self {
-        members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+        members.into_iter().collect()
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
+use smol_str::SmolStr;
 
 use super::path::{Step, Steps};
 use super::{Json, Number, Object};
@@ -73,10 +74,12 @@ impl Json {
     /// [`JsonError`] if `text` is not a JSON document in UTF-8.
     pub fn parse(text: &[u8]) -> Result<Self, JsonError> {
         let failed_at = RefCell::default();
-        let mut reader = serde_json::Deserializer::from_slice(text);
-        let json = Tree { failed_at: &failed_at }
-            .deserialize(&mut reader)
-            .and_then(|json| reader.end().map(|()| json));
+        // A text that is UTF-8 as a whole needs no look at each string. Of others, only the reader knows what is wrong
+        // first.
+        let json = match str::from_utf8(text) {
+            Ok(text) => tree(&mut serde_json::Deserializer::from_str(text), &failed_at),
+            Err(_) => tree(&mut serde_json::Deserializer::from_slice(text), &failed_at),
+        };
         json.map_err(|error| {
             let mut steps = failed_at.take();
             steps.reverse();
@@ -115,6 +118,15 @@ impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Tree { failed_at: &RefCell::default() }.deserialize(deserializer)
     }
+}
+
+/// The document of `reader`.
+fn tree<'de, R: serde_json::de::Read<'de>>(
+    reader: &mut serde_json::Deserializer<R>,
+    failed_at: &RefCell<Vec<Step>>,
+) -> serde_json::Result<Json> {
+    let json = Tree { failed_at }.deserialize(&mut *reader)?;
+    reader.end().map(|()| json)
 }
 
 /// Builds the tree. An error collects the steps to its place while it passes up, innermost first.
@@ -200,14 +212,37 @@ impl<'de> Visitor<'de> for Tree<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json, A::Error> {
         let mut members = Vec::new();
-        while let Some(key) = map.next_key::<String>()? {
+        while let Some(key) = map.next_key_seed(Key)? {
             if key == NUMBER_KEY && members.is_empty() && *NUMBERS_ARE_OBJECTS {
                 return number_from_text(&map.next_value::<String>()?).map_err(de::Error::custom);
             }
-            let value = map.next_value_seed(self).map_err(self.note(|| Step::Key(key.clone())))?;
+            let value = map.next_value_seed(self).map_err(self.note(|| Step::Key(key.to_string())))?;
             members.push((key, value));
         }
-        Ok(Json::Object(members.into_iter().collect::<Object>()))
+        Ok(Json::Object(Object::of(members)))
+    }
+}
+
+/// Reads an object's key, mostly without memory of its own.
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = SmolStr;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<SmolStr, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key {
+    type Value = SmolStr;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: de::Error>(self, key: &str) -> Result<SmolStr, E> {
+        Ok(SmolStr::new(key))
     }
 }
 

@@ -478,7 +478,7 @@ impl<'o> Context<'o> {
     fn required<T>(
         &mut self,
         content: Option<TextOrList<T>>,
-        path: &str,
+        path: &dyn std::fmt::Display,
     ) -> Result<TextOrList<T>, RequestError> {
         if let Some(content) = content {
             return Ok(content);

@@ -30,14 +30,18 @@ pub(super) struct Declaration {
 impl Declaration {
     /// The tool with its schema as declared.
     pub(super) fn as_declared(&self) -> Tool {
+        self.clone().into_declared()
+    }
+
+    fn into_declared(self) -> Tool {
         Tool {
-            name: self.name.clone(),
-            description: self.description.clone(),
-            parameters: self.parameters.clone().unwrap_or_else(empty_object),
+            name: self.name,
+            description: self.description,
+            parameters: self.parameters.unwrap_or_else(empty_object),
             enforced: None,
             strict: self.strict,
             deferred: self.deferred,
-            kind: self.kind.clone(),
+            kind: self.kind,
         }
     }
 }
@@ -204,11 +208,12 @@ fn unknown_tool(name: &str) -> String {
 
 /// Checks a tool's schema. A strict one is completed: all properties are required and no others allowed.
 fn check_parameters(context: &mut Context<'_>, declaration: Declaration) -> Result<Tool, RequestError> {
-    let mut tool = declaration.as_declared();
     let path = format!("{}.parameters", declaration.path);
-    if declaration.strict == Some(true) {
-        let schema = declaration.parameters.unwrap_or_else(empty_strict_object);
-        match strict::normalize(&schema, Top::Parameters) {
+    let has_schema = declaration.parameters.is_some();
+    let mut tool = declaration.into_declared();
+    if tool.strict == Some(true) {
+        let empty = (!has_schema).then(empty_strict_object);
+        match strict::normalize(empty.as_ref().unwrap_or(&tool.parameters), Top::Parameters) {
             Ok(normalized) => {
                 tool.enforced = (normalized.enforced != normalized.prompt).then_some(normalized.enforced);
                 tool.parameters = normalized.prompt;
@@ -219,7 +224,7 @@ fn check_parameters(context: &mut Context<'_>, declaration: Declaration) -> Resu
                 accept_relaxed(context, &path, &error, refusal)?;
             }
         }
-    } else if declaration.parameters.is_none() {
+    } else if !has_schema {
         return Ok(tool);
     }
     let refusal = |problem: String| {

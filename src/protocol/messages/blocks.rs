@@ -1,4 +1,8 @@
 //! Blocks that become content: text, images, documents.
+//!
+//! Places are written only if something is to be said of them.
+
+use std::fmt::{Display, from_fn};
 
 use crate::conversation::{Content, Image, Part};
 use crate::protocol::images::{self, UNSUPPORTED_IMAGE};
@@ -10,14 +14,14 @@ use super::{Block, ImageSource, ResultBlock, ResultContent};
 fn image(
     context: &mut Context<'_>,
     source: ImageSource,
-    at: &str,
-    path: String,
+    at: &dyn Display,
+    path: &dyn Display,
 ) -> Result<Part, RequestError> {
     if !context.profile.capabilities().images {
         if let ImageSource::Base64 { media_type, .. } = &source
             && context.is_strict()
         {
-            images::check_media_type(media_type, &path)?;
+            images::check_media_type(media_type, &path.to_string())?;
         }
         context.note(
             WarningKind::UnknownBlock,
@@ -26,6 +30,7 @@ fn image(
         );
         return Ok(Part::Text(UNSUPPORTED_IMAGE.to_owned()));
     }
+    let (at, path) = (&*at.to_string(), path.to_string());
     let image: Image = match source {
         ImageSource::Base64 { media_type, data } => images::from_base64(&media_type, &data, at, path)?,
         ImageSource::Url(url) => images::from_external_url(url, at, path)?,
@@ -34,12 +39,17 @@ fn image(
     Ok(Part::Image(image))
 }
 
-fn document(context: &mut Context<'_>, media_type: Option<&str>, path: &str) -> Part {
+fn document(context: &mut Context<'_>, media_type: Option<&str>, path: &dyn Display) -> Part {
     context.note(WarningKind::UnknownBlock, path, "documents are not read: a note stands in its place");
     Part::Text(format!("[Unsupported document type: {}]", media_type.unwrap_or("unknown")))
 }
 
-fn unknown(context: &mut Context<'_>, kind: &str, path: &str, known: &str) -> Result<Part, RequestError> {
+fn unknown(
+    context: &mut Context<'_>,
+    kind: &str,
+    path: &dyn Display,
+    known: &str,
+) -> Result<Part, RequestError> {
     let message =
         format!("a block of type `{kind}` cannot be shown to the model: a note stands in its place");
     context.accept(WarningKind::UnknownBlock, path, message, || unknown_block(kind, path, known))?;
@@ -47,7 +57,7 @@ fn unknown(context: &mut Context<'_>, kind: &str, path: &str, known: &str) -> Re
 }
 
 /// The refusal of a block whose type is not known.
-pub(super) fn unknown_block(kind: &str, path: &str, known: &str) -> RequestError {
+pub(super) fn unknown_block(kind: &str, path: &dyn Display, known: &str) -> RequestError {
     let problem = format!("unknown block type `{kind}`, expected {known}");
     RequestError::wrong_type(format!("{path}.type"), problem)
 }
@@ -57,8 +67,8 @@ pub(super) fn unknown_block(kind: &str, path: &str, known: &str) -> RequestError
 pub(super) fn content_part(
     context: &mut Context<'_>,
     block: &mut Block,
-    at: &str,
-    path: &str,
+    at: &dyn Display,
+    path: &dyn Display,
 ) -> Result<Option<Part>, RequestError> {
     const KNOWN: &str =
         "`text`, `image`, `document`, `thinking`, `tool_use`, `tool_result` or `tool_addition`";
@@ -66,7 +76,7 @@ pub(super) fn content_part(
         Block::Text(text) => Part::Text(std::mem::take(text)),
         Block::Image(source) => {
             let source = std::mem::replace(source, ImageSource::Url(String::new()));
-            image(context, source, at, path.to_owned())?
+            image(context, source, at, path)?
         }
         Block::Document(media_type) => document(context, media_type.as_deref(), path),
         Block::Unknown(kind) => unknown(context, kind, path, KNOWN)?,
@@ -78,8 +88,8 @@ pub(super) fn content_part(
 pub(super) fn result_content(
     context: &mut Context<'_>,
     content: Option<ResultContent>,
-    at: &str,
-    path: &str,
+    at: &dyn Display,
+    path: &dyn Display,
 ) -> Result<Content, RequestError> {
     let blocks = match content {
         None => return Ok(Content::default()),
@@ -88,10 +98,11 @@ pub(super) fn result_content(
     };
     let mut parts = Vec::with_capacity(blocks.len());
     for (index, block) in blocks.into_iter().enumerate() {
-        let (at, path) = (format!("{at}.content[{index}]"), format!("{path}.content[{index}]"));
+        let at = from_fn(|f| write!(f, "{at}.content[{index}]"));
+        let path = from_fn(|f| write!(f, "{path}.content[{index}]"));
         parts.push(match block {
             ResultBlock::Text(text) | ResultBlock::ToolReference(text) => Part::Text(text),
-            ResultBlock::Image(source) => image(context, source, &at, path)?,
+            ResultBlock::Image(source) => image(context, source, &at, &path)?,
             ResultBlock::Document(media_type) => document(context, media_type.as_deref(), &path),
             ResultBlock::Unknown(kind) => {
                 unknown(context, &kind, &path, "`text`, `image`, `document` or `tool_reference`")?

@@ -1,6 +1,8 @@
-//! The history: messages one by one, calls with their results.
+//! The history: messages one by one, calls with their results. As in [`blocks`](super::blocks), places are written only
+//! if something is to be said of them.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt::{Display, from_fn};
 
 use crate::conversation::{AssistantMessage, Call, Content, Message as Out, Part, Tool as OutTool};
 use crate::json::{Json, Style};
@@ -58,7 +60,7 @@ impl<'c, 'o> Conversion<'c, 'o> {
     }
 
     fn convert(&mut self, index: usize, message: Message) -> Result<(), RequestError> {
-        let path = format!("messages[{index}]");
+        let path = from_fn(|f| write!(f, "messages[{index}]"));
         match message {
             Message::User(content) => match self.context.required(content, &path)? {
                 In::Text(text) => {
@@ -170,8 +172,8 @@ impl<'c, 'o> Conversion<'c, 'o> {
     ) -> Result<Content, RequestError> {
         let mut parts = Vec::with_capacity(blocks.len());
         for (block_index, mut block) in blocks.into_iter().enumerate() {
-            let path = format!("messages[{index}].content[{block_index}]");
-            let at = format!("messages.{index}.content[{block_index}]");
+            let path = from_fn(|f| write!(f, "messages[{index}].content[{block_index}]"));
+            let at = from_fn(|f| write!(f, "messages.{index}.content[{block_index}]"));
             if let Some(part) = content_part(self.context, &mut block, &at, &path)? {
                 parts.push(part);
                 continue;
@@ -198,22 +200,22 @@ impl<'c, 'o> Conversion<'c, 'o> {
         let mut answered = HashSet::new();
         let mut referenced = Vec::new();
         for (block_index, mut block) in blocks.into_iter().enumerate() {
-            let path = format!("messages[{index}].content[{block_index}]");
+            let path = from_fn(|f| write!(f, "messages[{index}].content[{block_index}]"));
             if matches!(block, Block::Text(_) | Block::Image(_) | Block::Document(_) | Block::Unknown(_)) {
                 self.require_results(index)?;
             }
-            let at = format!("messages.{index}.content[{block_index}]");
+            let at = from_fn(|f| write!(f, "messages.{index}.content[{block_index}]"));
             if let Some(part) = content_part(self.context, &mut block, &at, &path)? {
                 self.messages.push(Out::User { content: Content(vec![part]) });
                 continue;
             }
             match block {
                 Block::ToolResult { tool_use_id, content, is_error } => {
-                    let place = format!("messages.{index}.content.{block_index}");
+                    let place = from_fn(|f| write!(f, "messages.{index}.content.{block_index}"));
                     self.answer(&tool_use_id, &mut answered, &place, &path)?;
                     self.collect_references(content.as_ref(), &place, &path, &mut referenced)?;
-                    let mut content =
-                        result_content(self.context, content, &format!("{place}.tool_result"), &path)?;
+                    let at = from_fn(|f| write!(f, "{place}.tool_result"));
+                    let mut content = result_content(self.context, content, &at, &path)?;
                     if is_error == Some(true) {
                         self.mark_error(&mut content, &path);
                     }
@@ -251,8 +253,8 @@ impl<'c, 'o> Conversion<'c, 'o> {
         &mut self,
         id: &str,
         answered: &mut HashSet<String>,
-        place: &str,
-        path: &str,
+        place: &dyn Display,
+        path: &dyn Display,
     ) -> Result<(), RequestError> {
         let refuse = |message: String| Err(RequestError::new(ErrorKind::ToolResult, path, message));
         if answered.contains(id) {
@@ -274,8 +276,8 @@ impl<'c, 'o> Conversion<'c, 'o> {
     fn collect_references(
         &self,
         content: Option<&ResultContent>,
-        place: &str,
-        path: &str,
+        place: &dyn Display,
+        path: &dyn Display,
         referenced: &mut Vec<OutTool>,
     ) -> Result<(), RequestError> {
         let Some(ResultContent::List(blocks)) = content else { return Ok(()) };
@@ -290,7 +292,7 @@ impl<'c, 'o> Conversion<'c, 'o> {
         Ok(())
     }
 
-    fn mark_error(&mut self, content: &mut Content, path: &str) {
+    fn mark_error(&mut self, content: &mut Content, path: &dyn Display) {
         if !self.context.options.mark_tool_errors {
             let message = "the prompt does not show that the tool failed";
             self.context.note(WarningKind::ToolError, path, message);
@@ -307,7 +309,7 @@ impl<'c, 'o> Conversion<'c, 'o> {
         self.check_not_empty(index, &blocks)?;
         let mut message = AssistantMessage::default();
         for (block_index, mut block) in blocks.into_iter().enumerate() {
-            let path = format!("messages[{index}].content[{block_index}]");
+            let path = from_fn(|f| write!(f, "messages[{index}].content[{block_index}]"));
             let is_content = matches!(block, Block::Text(_) | Block::Image(_) | Block::Document(_));
             if is_content && message.calls.is_some() {
                 let refusal = self.unanswered(format_args!("{index}.{block_index}: "), index);
@@ -321,7 +323,7 @@ impl<'c, 'o> Conversion<'c, 'o> {
                 })?;
                 continue;
             }
-            let at = format!("messages.{index}.content[{block_index}]");
+            let at = from_fn(|f| write!(f, "messages.{index}.content[{block_index}]"));
             match content_part(self.context, &mut block, &at, &path)? {
                 Some(Part::Text(text)) => {
                     if !message.content.is_empty() {
@@ -388,7 +390,13 @@ impl<'c, 'o> Conversion<'c, 'o> {
     }
 
     /// Refuses a block that cannot stand in a message of `role`.
-    fn misplaced(&mut self, index: usize, path: &str, block: &Block, role: Role) -> Result<(), RequestError> {
+    fn misplaced(
+        &mut self,
+        index: usize,
+        path: &dyn Display,
+        block: &Block,
+        role: Role,
+    ) -> Result<(), RequestError> {
         let message = match block {
             Block::Thinking(_) => {
                 format!("messages.{index}.content: thinking blocks may only be in `assistant` messages")

@@ -47,6 +47,10 @@ const MANY_MEMBERS: usize = 16;
 impl<'s> Registry<'s> {
     /// Reads the document `root`; returns its base as well.
     pub(super) fn of(draft: Draft, root: &'s Json) -> Result<(Self, Base), MetaError> {
+        // Most tools have nothing to be found.
+        if draft != Draft::Unknown && walk::names_nothing(root) {
+            return Ok((Self::default(), uri::NO_BASE.into()));
+        }
         let (mut crawl, base) = Self::crawl(draft, root)?;
         crawl.external()?;
         crawl.meta_schemas()?;

@@ -84,6 +84,24 @@ pub(in crate::schema) fn own_draft(draft: Draft, schema: &Json) -> Draft {
     schema.get("$schema").and_then(Json::as_str).map_or(draft, Draft::named)
 }
 
+/// Whether nothing in a document refers to a schema or can be referred to, but for the root. Where it is in doubt, it is
+/// not so.
+pub(super) fn names_nothing(root: &Json) -> bool {
+    fn says_nothing((key, value): (&str, &Json)) -> bool {
+        !key.starts_with('$') && (key != "id" || value.as_str().is_none()) && is_plain(value)
+    }
+    fn is_plain(value: &Json) -> bool {
+        match value {
+            Json::Array(elements) => elements.iter().all(is_plain),
+            Json::Object(members) => members.iter().all(says_nothing),
+            _ => true,
+        }
+    }
+    let is_draft = |(key, value): (&str, &Json)| key == "$schema" && value.as_str().is_some();
+    root.as_object()
+        .is_some_and(|members| members.iter().all(|member| is_draft(member) || says_nothing(member)))
+}
+
 /// The identifier of a schema, unless it only names an anchor.
 pub(in crate::schema) fn identifier(draft: Draft, members: &Object) -> Option<&str> {
     let keyword = if draft == Draft::Draft4 { "id" } else { "$id" };
