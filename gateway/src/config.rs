@@ -59,7 +59,8 @@ pub struct EngineConfig {
     pub script: Option<PathBuf>,
     /// The address of the engines `sglang` and `vllm`, `http://host:port`.
     pub url: Option<String>,
-    /// The model's name there; the engine's own choice if there is none.
+    /// The model's name there; the engine's own choice if there is none. Of the engine `candle`, a checkpoint: a folder or
+    /// a GGUF file.
     pub model: Option<String>,
     /// The key that the engine asks for.
     pub key: Option<String>,
@@ -72,7 +73,7 @@ pub struct EngineConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EngineKind {
-    /// A tiny model of random weights inside this program.
+    /// A model inside this program: a checkpoint, or a tiny one of random weights.
     #[default]
     Candle,
     /// What a file says is generated.

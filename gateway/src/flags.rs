@@ -22,8 +22,8 @@ pub struct Flags {
     /// What generates: `candle`, `script FILE`, `sglang URL` or `vllm URL`
     #[arg(long, num_args = 1..=2, value_names = ["KIND", "FILE|URL"])]
     pub engine: Option<Vec<String>>,
-    /// The model's name at the engine
-    #[arg(long, value_name = "NAME")]
+    /// The model's name at the engine; of `candle`, a checkpoint: a folder or a GGUF file
+    #[arg(long, value_name = "NAME|DIR")]
     pub model: Option<String>,
     /// A file of keys: a name and a key on each line
     #[arg(long, value_name = "FILE")]
@@ -81,7 +81,9 @@ impl Flags {
             config.engine.kind = word("engine", &engine[0], &kinds)?;
             match (config.engine.kind, engine.get(1)) {
                 (EngineKind::Candle, Some(_)) => {
-                    return Err(ConfigError("--engine candle takes nothing".to_owned()));
+                    return Err(ConfigError(
+                        "--engine candle takes nothing; a checkpoint is named by --model".to_owned(),
+                    ));
                 }
                 (_, None) => {}
                 (EngineKind::Script, Some(file)) => config.engine.script = Some(file.into()),
@@ -139,7 +141,7 @@ fn keys(text: &str) -> Result<Vec<Key>, ConfigError> {
 ///
 /// # Errors
 ///
-/// If its file cannot be read, or it lacks a setting.
+/// If its files cannot be read, or it lacks a setting.
 pub fn engine(config: &Config) -> Result<Engine, ConfigError> {
     match config.engine.kind {
         EngineKind::Script => {
@@ -147,7 +149,7 @@ pub fn engine(config: &Config) -> Result<Engine, ConfigError> {
             let file = file.ok_or_else(|| ConfigError("the engine `script` needs a file".to_owned()))?;
             Ok(Engine::Script(Script::parse(&read(file)?)?))
         }
-        EngineKind::Candle => candle(),
+        EngineKind::Candle => candle(config),
         EngineKind::Sglang => {
             Upstream::new(Kind::Sglang, &config.engine, config.log.texts).map(Engine::Upstream)
         }
@@ -155,24 +157,19 @@ pub fn engine(config: &Config) -> Result<Engine, ConfigError> {
     }
 }
 
-/// A tiny model, on as many threads as there are processors.
+/// A checkpoint, or a tiny model if none is named.
 #[cfg(feature = "candle")]
-fn candle() -> Result<Engine, ConfigError> {
-    use deepseek_codec::engine::candle::CandleEngine;
+fn candle(config: &Config) -> Result<Engine, ConfigError> {
+    use crate::engine::candle::{checkpoint, tiny};
 
-    use crate::engine::EngineError;
-    use crate::engine::local::Local;
-
-    const CAVEAT: &str = "a tiny model of random weights answers: what it says means nothing";
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let local = Local::new(threads, |profile| {
-        CandleEngine::tiny(&profile.tokenizer(), 1).map_err(|error| EngineError::failed(error.to_string()))
-    });
-    Ok(Engine::Local(local, "candle", Some(CAVEAT)))
+    match &config.engine.model {
+        Some(path) => checkpoint(Path::new(path)),
+        None => Ok(tiny()),
+    }
 }
 
 #[cfg(not(feature = "candle"))]
-fn candle() -> Result<Engine, ConfigError> {
+fn candle(_: &Config) -> Result<Engine, ConfigError> {
     Err(ConfigError(
         "this program was built without the engine `candle`; choose another by --engine".to_owned(),
     ))

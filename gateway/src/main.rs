@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
+use deepseek_codec::protocol::Api;
 use deepseek_codec_gateway::config::LogForm;
 use deepseek_codec_gateway::flags::{Flags, engine};
 use deepseek_codec_gateway::server::serve;
@@ -48,6 +49,7 @@ fn run() -> Result<(), Failure> {
             .map_err(|error| format!("cannot listen at {listen}: {error}"))?;
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
+        gateway.arrange_masks();
         banner(&gateway, &listener)?;
         let shutdown = async move {
             tokio::select! {
@@ -68,6 +70,11 @@ fn banner(gateway: &Gateway, listener: &TcpListener) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "listening at http://{}", listener.local_addr()?)?;
     writeln!(out, "engine: {}", gateway.engine.name())?;
+    if let Some(loaded) = gateway.engine.loaded() {
+        writeln!(out, "model: {loaded}")?;
+        let names: Vec<&str> = gateway.options(Api::Chat).models.iter().map(|(name, _)| name).collect();
+        writeln!(out, "served as: {}", names.join(", "))?;
+    }
     if let Some(caveat) = gateway.engine.caveat() {
         writeln!(out, "note: {caveat}")?;
     }

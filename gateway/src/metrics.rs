@@ -25,6 +25,7 @@ pub struct Metrics {
     completion_tokens: AtomicU64,
     masks_kept: AtomicU64,
     masks_compiled: AtomicU64,
+    vocabularies: AtomicU64,
     first_token: Times,
     whole: Times,
 }
@@ -66,6 +67,11 @@ impl Metrics {
         *requests.entry((route, status)).or_default() += 1;
     }
 
+    /// Counts a vocabulary that is ready for masks.
+    pub fn arranged(&self) {
+        self.vocabularies.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// The text that Prometheus reads.
     #[must_use]
     pub fn text(&self) -> String {
@@ -92,6 +98,12 @@ impl Metrics {
                 "counter",
                 "Schemas compiled for a request.",
                 &self.masks_compiled,
+            ),
+            (
+                "gateway_mask_vocabularies",
+                "gauge",
+                "Vocabularies that are ready for masks.",
+                &self.vocabularies,
             ),
         ];
         for (name, kind, help, number) in numbers {

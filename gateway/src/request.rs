@@ -3,7 +3,6 @@
 use axum::http::HeaderValue;
 use deepseek_codec::engine::{Masks, Session, SessionError, SessionOptions};
 use deepseek_codec::json::Json;
-use deepseek_codec::model::PROFILES;
 use deepseek_codec::protocol::{Api, Failure, Lowered, RequestError, StreamOptions, lower, lower_json};
 use deepseek_codec::token::TokenId;
 use deepseek_codec::tokenizer::block_hashes;
@@ -116,7 +115,7 @@ pub fn tokenize(gateway: &Gateway, body: &[u8]) -> Result<Vec<TokenId>, Refusal>
     if let Some(text) = text {
         let model = json.get("model").and_then(Json::as_str);
         let profile = model.map(|model| gateway.options(Api::Chat).models.get(model)).transpose()?;
-        let profile = profile.unwrap_or(PROFILES[PROFILES.len() - 1]);
+        let profile = profile.unwrap_or_else(|| gateway.latest());
         return Ok(gateway.tokenizer(profile).encode_text(text));
     }
     let lowered = lower_json(api, json, gateway.options(api))?;

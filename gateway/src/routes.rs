@@ -321,6 +321,9 @@ fn model_json(gateway: &Gateway, api: Api, name: &str) -> Json {
         ])
     };
     model.insert("engine", gateway.engine.name().into());
+    if let Some(loaded) = gateway.engine.loaded() {
+        model.insert("loaded", loaded.into());
+    }
     if let Some(caveat) = gateway.engine.caveat() {
         model.insert("caveat", caveat.into());
     }

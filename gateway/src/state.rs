@@ -42,7 +42,7 @@ struct Model {
     profile: &'static Profile,
     /// Its copies share their tables; making it anew does not.
     tokenizer: Tokenizer,
-    /// Compiled masks; the vocabulary is arranged for them when they are first needed.
+    /// Compiled masks, for which the vocabulary is arranged first ([`Gateway::arrange_masks`]).
     masks: OnceLock<MaskCache>,
 }
 
@@ -58,15 +58,31 @@ impl Gateway {
     ///
     /// # Errors
     ///
-    /// If an alias names no model.
-    pub fn new(config: Config, engine: Engine) -> Result<Self, ConfigError> {
+    /// If an alias names no model, or one that the engine does not serve.
+    pub fn new(mut config: Config, engine: Engine) -> Result<Self, ConfigError> {
+        let models = PROFILES.iter().filter_map(|profile| Model::new(profile, &engine));
+        let models: Vec<Model> = models.collect();
+        let is_served = |profile: &Profile| models.iter().any(|model| model.profile == profile);
+        for (alias, name) in &config.aliases {
+            if Profile::by_name(name).is_some_and(|profile| !is_served(profile)) {
+                return Err(ConfigError(format!("alias {alias}: the engine does not serve {name}")));
+            }
+        }
+        let options = |api| {
+            let mut options = config.options(api)?;
+            options.models.retain(|_, profile| is_served(profile));
+            Ok(options)
+        };
+        let (chat, responses, messages) =
+            (options(Api::Chat)?, options(Api::Responses)?, options(Api::Messages)?);
+        config.limits.context = config.limits.context.min(engine.context().unwrap_or(u32::MAX));
         let limits = &config.limits;
         let semaphore = |permits: usize| Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS)));
         Ok(Self {
-            chat: config.options(Api::Chat)?,
-            responses: config.options(Api::Responses)?,
-            messages: config.options(Api::Messages)?,
-            models: PROFILES.iter().copied().map(Model::new).collect(),
+            chat,
+            responses,
+            messages,
+            models,
             requests: semaphore(limits.requests),
             requests_of_keys: config.keys.iter().map(|_| semaphore(limits.requests_per_key)).collect(),
             metrics: Metrics::default(),
@@ -97,15 +113,31 @@ impl Gateway {
         let relaxed = self.config.masks.mode == MaskMode::Relaxed;
         let cache = || {
             let compiler = Compiler::new(&model.tokenizer);
+            self.metrics.arranged();
             MaskCache::new(compiler, Layout::default(), relaxed, self.config.masks.kept)
         };
         Some(model.masks.get_or_init(cache))
+    }
+
+    /// Arranges the vocabularies for masks, which takes a tenth of a second, so that no request has to wait for it.
+    pub fn arrange_masks(&self) {
+        std::thread::scope(|scope| {
+            for model in &self.models {
+                scope.spawn(|| self.masks(model.profile));
+            }
+        });
     }
 
     /// The tokenizer of a model.
     #[must_use]
     pub fn tokenizer(&self, profile: &Profile) -> &Tokenizer {
         &self.model(profile).tokenizer
+    }
+
+    /// The latest of the models that are served.
+    #[must_use]
+    pub fn latest(&self) -> &'static Profile {
+        self.models.last().map_or(PROFILES[PROFILES.len() - 1], |model| model.profile)
     }
 
     fn model(&self, profile: &Profile) -> &Model {
@@ -159,8 +191,9 @@ impl Gateway {
 }
 
 impl Model {
-    fn new(profile: &'static Profile) -> Self {
-        Self { profile, tokenizer: profile.tokenizer(), masks: OnceLock::new() }
+    /// Nothing if the engine does not serve it.
+    fn new(profile: &'static Profile, engine: &Engine) -> Option<Self> {
+        engine.tokenizer(profile).map(|tokenizer| Self { profile, tokenizer, masks: OnceLock::new() })
     }
 }
 

@@ -148,6 +148,16 @@ impl Profile {
         Tokenizer::from_json_for(json, self.vocabulary)
     }
 
+    /// A tokenizer for the version from one of Hugging Face's library, whatever its pre-tokenizer.
+    ///
+    /// # Errors
+    ///
+    /// As [`wrap`](crate::tokenizer::hf::wrap), or if it lacks one of the version's special tokens.
+    #[cfg(feature = "hf")]
+    pub fn wrap_tokenizer(&self, tokenizer: &tokenizers::Tokenizer) -> Result<Tokenizer, LoadError> {
+        crate::tokenizer::hf::wrap_for(tokenizer, self.vocabulary)
+    }
+
     /// The prompt of `conversation`, up to where the model goes on: the start of the next assistant turn, or the
     /// unfinished message that it continues.
     #[must_use]

@@ -255,6 +255,12 @@ impl Models {
         self.prefixes.insert(prefix.into(), profile);
     }
 
+    /// Keeps the names and prefixes for which `keep` says so.
+    pub fn retain(&mut self, mut keep: impl FnMut(&str, &'static Profile) -> bool) {
+        self.names.retain(|name, profile| keep(name, profile));
+        self.prefixes.retain(|prefix, profile| keep(prefix, profile));
+    }
+
     /// The prefixes in order, with their versions.
     pub fn prefixes(&self) -> impl Iterator<Item = (&str, &'static Profile)> {
         self.prefixes.iter().map(|(prefix, profile)| (prefix.as_str(), *profile))

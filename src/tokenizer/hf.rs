@@ -15,10 +15,10 @@ use std::sync::Arc;
 pub use tokenizers;
 use tokenizers::{DecoderWrapper, Model, ModelWrapper};
 
-use super::Tokenizer;
 use super::encode::Sink;
 use super::load::{self, LoadError, LoadErrorKind};
 use super::tables::{ID_LIMIT, Words};
+use super::{Tokenizer, Vocabulary};
 use crate::token::{Special, TokenId};
 
 /// Wraps a tokenizer, and binds each role to the added token with the given spelling.
@@ -43,6 +43,22 @@ use crate::token::{Special, TokenId};
 /// When the model is another one, when it makes an added token of plain text, or when a spelling is not among the
 /// added tokens.
 pub fn wrap(tokenizer: &tokenizers::Tokenizer, bindings: &[(Special, &str)]) -> Result<Tokenizer, LoadError> {
+    wrap_with(tokenizer, bindings.iter().map(|(role, spelling)| (*role, std::slice::from_ref(spelling))))
+}
+
+/// Wraps a tokenizer like [`wrap`], and binds the roles of a model version: each to the first of its spellings that is an
+/// added token.
+///
+/// # Errors
+/// As [`wrap`].
+pub fn wrap_for(tokenizer: &tokenizers::Tokenizer, vocabulary: &Vocabulary) -> Result<Tokenizer, LoadError> {
+    wrap_with(tokenizer, vocabulary.specials.iter().map(|special| (special.role, special.spellings)))
+}
+
+fn wrap_with<'s>(
+    tokenizer: &tokenizers::Tokenizer,
+    bindings: impl IntoIterator<Item = (Special, &'s [&'s str])>,
+) -> Result<Tokenizer, LoadError> {
     let ModelWrapper::BPE(model) = tokenizer.get_model() else {
         return Err(LoadError::new(LoadErrorKind::Model, "its model is not BPE"));
     };
@@ -78,8 +94,7 @@ pub fn wrap(tokenizer: &tokenizers::Tokenizer, bindings: &[(Special, &str)]) -> 
     }
     // Only the tokens' bytes are needed of the tables.
     let tables = load::tables_of(&by_id, Vec::new(), Words::None)?;
-    let mut bound = load::File::new(tables, added)
-        .bind(bindings.iter().map(|(role, spelling)| (*role, std::slice::from_ref(spelling))))?;
+    let mut bound = load::File::new(tables, added).bind(bindings)?;
     // The token for what is unknown is an added one, as a rule, and text must never become that.
     let mut model = model.clone();
     model.unk_token = None;

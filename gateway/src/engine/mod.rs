@@ -3,6 +3,8 @@
 //! The engines behind a gateway wait for devices and networks, so a [`Sequence`] is asked for its next token without
 //! blocking. A dropped sequence is cancelled.
 
+#[cfg(feature = "candle")]
+pub mod candle;
 pub mod local;
 pub mod script;
 pub mod upstream;
@@ -11,6 +13,7 @@ use std::fmt;
 
 use axum::http::HeaderValue;
 use deepseek_codec::engine::{LogitMask, Session, Step};
+use deepseek_codec::model::Profile;
 use deepseek_codec::output::Finish;
 use deepseek_codec::protocol::{Lowered, Sampling};
 use deepseek_codec::tokenizer::Tokenizer;
@@ -20,10 +23,26 @@ use deepseek_codec::tokenizer::Tokenizer;
 pub enum Engine {
     /// What a file says is generated.
     Script(script::Script),
-    /// An engine inside this program, with its name and what there is to say of it.
-    Local(local::Local, &'static str, Option<&'static str>),
+    /// An engine inside this program, and what there is to say of it.
+    Local(local::Local, About),
     /// Another server.
     Upstream(upstream::Upstream),
+}
+
+/// What there is to say of an engine inside this program.
+#[derive(Debug, Default)]
+pub struct About {
+    /// Its name.
+    pub name: &'static str,
+    /// What was loaded, if it was loaded from somewhere.
+    pub loaded: Option<String>,
+    /// What operators and clients should know about its answers, if they are not those of a language model.
+    pub caveat: Option<&'static str>,
+    /// How many tokens prompt and answer may have together, if there is a limit.
+    pub context: Option<u32>,
+    /// The models that it serves, with its own tokenizers; all models, by the vocabulary inside this program, if there are
+    /// none.
+    pub tokenizers: Vec<(&'static Profile, Tokenizer)>,
 }
 
 /// What is to be generated.
@@ -122,7 +141,7 @@ impl Engine {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Script(_) => "script",
-            Self::Local(_, name, _) => name,
+            Self::Local(_, about) => about.name,
             Self::Upstream(upstream) => match upstream.kind() {
                 upstream::Kind::Sglang => "sglang",
                 upstream::Kind::Vllm => "vllm",
@@ -135,8 +154,40 @@ impl Engine {
     pub const fn caveat(&self) -> Option<&'static str> {
         match self {
             Self::Script(_) => Some("answers come from a script, not from a model"),
-            Self::Local(_, _, caveat) => *caveat,
+            Self::Local(_, about) => about.caveat,
             Self::Upstream(_) => None,
+        }
+    }
+
+    /// What is known of it, if it is inside this program.
+    const fn about(&self) -> Option<&About> {
+        match self {
+            Self::Local(_, about) => Some(about),
+            Self::Script(_) | Self::Upstream(_) => None,
+        }
+    }
+
+    /// What was loaded, if it was loaded from somewhere.
+    #[must_use]
+    pub fn loaded(&self) -> Option<&str> {
+        self.about()?.loaded.as_deref()
+    }
+
+    /// How many tokens prompt and answer may have together, if it has a limit.
+    #[must_use]
+    pub fn context(&self) -> Option<u32> {
+        self.about()?.context
+    }
+
+    /// The tokenizer of a model; nothing if the engine does not serve it.
+    #[must_use]
+    pub fn tokenizer(&self, profile: &'static Profile) -> Option<Tokenizer> {
+        match self.about() {
+            Some(about) if !about.tokenizers.is_empty() => {
+                let own = about.tokenizers.iter().find(|(of, _)| *of == profile);
+                own.map(|(_, tokenizer)| tokenizer.clone())
+            }
+            _ => Some(profile.tokenizer()),
         }
     }
 

@@ -10,11 +10,11 @@ async fn server() -> Server {
     Server::with("", engine(&Config::default()).unwrap()).await
 }
 
-const PLACE: &str = r#"{"type": "object", "required": ["city", "rain"], "additionalProperties": false, "properties": {
+pub(crate) const PLACE: &str = r#"{"type": "object", "required": ["city", "rain"], "additionalProperties": false, "properties": {
     "city": {"enum": ["Paris", "Rome"]}, "rain": {"type": "integer", "minimum": 0, "maximum": 9}}}"#;
 
 /// Whether a text is a place.
-fn check(text: &str) {
+pub(crate) fn check(text: &str) {
     let place = Json::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"));
     let city = place.get("city").and_then(Json::as_str);
     assert!(matches!(city, Some("Paris" | "Rome")), "{text}");

@@ -9,7 +9,7 @@ use deepseek_codec::engine::{Engine, LogitMask, Step};
 use deepseek_codec::protocol::Sampling;
 use deepseek_codec::token::TokenId;
 use deepseek_codec_gateway::engine::local::Local;
-use deepseek_codec_gateway::engine::{Engine as Gateway, EngineError};
+use deepseek_codec_gateway::engine::{About, Engine as Gateway, EngineError};
 
 use crate::server::{Server, chat};
 
@@ -62,7 +62,7 @@ async fn server(breaks_after: usize) -> (Server, Arc<AtomicUsize>) {
         }
         Ok(Parrot { breaks_after, running: counter.clone() })
     });
-    (Server::with("", Gateway::Local(local, "parrot", None)).await, running)
+    (Server::with("", Gateway::Local(local, About { name: "parrot", ..About::default() })).await, running)
 }
 
 async fn until_idle(running: &AtomicUsize) {

@@ -7,6 +7,8 @@ mod cancelling;
 #[cfg(feature = "candle")]
 mod candle;
 mod cases;
+#[cfg(feature = "candle")]
+mod checkpoint;
 mod configuration;
 mod ending;
 mod limits;

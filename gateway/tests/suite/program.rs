@@ -4,17 +4,29 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-struct Program {
+use deepseek_codec::model::PROFILES;
+
+pub(crate) struct Program {
     child: Child,
     address: String,
-    banner: String,
+    pub(crate) banner: String,
+}
+
+/// Runs the program until it ends by itself: its exit code, and what it says of errors.
+pub(crate) fn run(flags: &[&str]) -> (Option<i32>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_deepseek-codec-gateway")).args(flags).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
 impl Program {
     fn start(flags: &[&str]) -> Self {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/script.jsonl");
+        Self::with(&[&["--engine", "script", script], flags].concat())
+    }
+
+    pub(crate) fn with(flags: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_deepseek-codec-gateway"))
-            .args(["--listen", "127.0.0.1:0", "--engine", "script", script])
+            .args(["--listen", "127.0.0.1:0"])
             .args(flags)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -31,15 +43,26 @@ impl Program {
 
     /// Begins a streamed request.
     fn ask(&self, text: &str) -> BufReader<TcpStream> {
-        let body = crate::server::chat(text);
+        self.open("POST", "/v1/chat/completions", &crate::server::chat(text))
+    }
+
+    fn open(&self, method: &str, path: &str, body: &str) -> BufReader<TcpStream> {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        let head = "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\n";
+        let head = format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n");
         write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len()).unwrap();
         BufReader::new(stream)
     }
 
+    /// Sends a request: the status, and the body.
+    pub(crate) fn send(&self, method: &str, path: &str, body: &str) -> (u16, String) {
+        let mut reply = String::new();
+        self.open(method, path, body).read_to_string(&mut reply).unwrap();
+        let (head, body) = reply.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+
     /// Ends it by a signal, and returns its log.
-    fn end(mut self, signal: &str) -> String {
+    pub(crate) fn end(mut self, signal: &str) -> String {
         let killed = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
         assert!(killed.success());
         let mut log = String::new();
@@ -70,6 +93,18 @@ fn a_signal_ends_the_program_when_its_answers_have_ended() {
 }
 
 #[test]
+fn masks_wait_for_no_request() {
+    let program = Program::start(&[]);
+    let (_, metrics) = program.send("GET", "/metrics", "");
+    let ready = metrics.lines().find(|line| line.starts_with("gateway_mask_vocabularies ")).unwrap();
+    assert_eq!(ready, format!("gateway_mask_vocabularies {}", PROFILES.len()));
+    program.end("-TERM");
+    let program = Program::start(&["--masks", "off"]);
+    assert!(program.send("GET", "/metrics", "").1.contains("gateway_mask_vocabularies 0\n"));
+    program.end("-TERM");
+}
+
+#[test]
 fn texts_are_logged_if_asked_for() {
     let file = std::env::temp_dir().join(format!("gateway-{}.toml", std::process::id()));
     std::fs::write(&file, "[log]\ntexts = true").unwrap();
@@ -83,10 +118,6 @@ fn texts_are_logged_if_asked_for() {
 
 #[test]
 fn what_cannot_be_used_is_said() {
-    let run = |flags: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_deepseek-codec-gateway")).args(flags).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
-    };
     let (code, error) = run(&["--engine", "script", "/nowhere.jsonl"]);
     assert_eq!(code, Some(2));
     assert!(error.contains("/nowhere.jsonl"), "{error}");

@@ -6,43 +6,38 @@ use std::path::Path;
 
 use candle_core::Device;
 use candle_core::quantized::gguf_file::Content;
-use candle_transformers::models::quantized_llama::ModelWeights;
+use candle_transformers::models::quantized_llama::{MAX_SEQ_LEN, ModelWeights};
 
 use super::{Candle, CandleError, Kind, failed};
 
 impl Candle {
     /// The model of [`CandleEngine::gguf`](super::CandleEngine::gguf).
     pub(super) fn gguf(path: &Path) -> Result<Self, CandleError> {
-        let mut file = BufReader::new(File::open(path).map_err(failed)?);
-        Self::read_gguf(&mut file)
+        let named = |error: CandleError| failed(format!("{}: {error}", path.display()));
+        let mut file = BufReader::new(File::open(path).map_err(failed).map_err(named)?);
+        Self::read_gguf(&mut file).map_err(named)
     }
 
     pub(super) fn read_gguf(file: &mut (impl Read + Seek)) -> Result<Self, CandleError> {
         let content = Content::read(file).map_err(failed)?;
-        ModelWeights::from_gguf(content, file, &Device::Cpu)
-            .map(|model| Self(Kind::Llama(model)))
-            .map_err(failed)
+        let number = |name: &str| content.metadata.get(name).and_then(|value| value.to_u32().ok());
+        let architecture =
+            content.metadata.get("general.architecture").and_then(|name| name.to_string().ok());
+        if let Some(name) = architecture.filter(|name| *name != "llama") {
+            return Err(failed(format!("the architecture {name} is not known in GGUF files; llama is")));
+        }
+        for name in ["llama.attention.head_count", "llama.attention.head_count_kv", "llama.embedding_length"]
+        {
+            if number(name) == Some(0) {
+                return Err(failed(format!("{name} cannot be 0")));
+            }
+        }
+        let layers = number("llama.block_count").unwrap_or_default();
+        if layers as usize > content.tensor_infos.len() {
+            return Err(failed(format!("it has {} tensors for {layers} layers", content.tensor_infos.len())));
+        }
+        let summary = format!("llama (GGUF), {layers} layers, {MAX_SEQ_LEN} tokens at most");
+        let model = ModelWeights::from_gguf(content, file, &Device::Cpu).map_err(failed)?;
+        Ok(Self { kind: Kind::Gguf(model), ids: usize::MAX, context: MAX_SEQ_LEN, summary })
     }
-}
-
-/// The tokenizer that is described in a GGUF file, for [`wrap`](crate::tokenizer::hf::wrap) (feature `hf`). The file only
-/// names its pre-tokenizer: where candle does not know the name, GPT-2's is taken.
-///
-/// # Errors
-///
-/// If the file cannot be read or holds something else.
-#[cfg(all(feature = "hf", not(target_arch = "wasm32")))]
-pub fn gguf_tokenizer(path: &Path) -> Result<tokenizers::Tokenizer, CandleError> {
-    use candle_core::quantized::tokenizer::TokenizerFromGguf;
-    use tokenizers::PreTokenizerWrapper;
-    use tokenizers::pre_tokenizers::byte_level::ByteLevel;
-
-    let mut file = BufReader::new(File::open(path).map_err(failed)?);
-    let content = Content::read(&mut file).map_err(failed)?;
-    let mut tokenizer: tokenizers::Tokenizer = TokenizerFromGguf::from_gguf(&content).map_err(failed)?;
-    // Candle's stand-in puts a space in front of every text, which no file of this kind means.
-    if let Some(PreTokenizerWrapper::ByteLevel(_)) = tokenizer.get_pre_tokenizer() {
-        tokenizer.with_pre_tokenizer(Some(ByteLevel::new(false, true, true)));
-    }
-    Ok(tokenizer)
 }

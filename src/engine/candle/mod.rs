@@ -1,15 +1,19 @@
 //! Models that the crate `candle-transformers` runs, on the processor (feature `candle`).
 //!
 //! [`CandleEngine::tiny`] needs no file: a model of DeepSeek's architecture whose weights are random numbers.
-//! [`CandleEngine::gguf`] loads checkpoints of Llama's architecture. Another model, or another device, is a
+//! [`CandleEngine::checkpoint`] loads folders of safetensors, and GGUF files. Another model, or another device, is a
 //! [`CausalModel`] of your own: two functions.
 //!
 //! No type of candle is in this interface, so that its versions do not become this crate's.
 
+mod checkpoint;
 mod gguf;
 #[cfg(all(test, feature = "vocab", feature = "validate"))]
 mod tests;
 mod tiny;
+#[cfg(all(feature = "hf", not(target_arch = "wasm32")))]
+mod tokenizer;
+mod weights;
 
 use std::error::Error;
 use std::fmt;
@@ -18,6 +22,7 @@ use std::path::Path;
 use candle_core::{Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::deepseek2::{DeepSeekV2, DeepSeekV2Config};
+use candle_transformers::models::llama::{Cache, Llama};
 use candle_transformers::models::quantized_llama::ModelWeights;
 
 use crate::engine::{Causal, CausalModel};
@@ -25,7 +30,7 @@ use crate::token::TokenId;
 use crate::tokenizer::Tokenizer;
 
 #[cfg(all(feature = "hf", not(target_arch = "wasm32")))]
-pub use gguf::gguf_tokenizer;
+pub use tokenizer::{checkpoint_tokenizer, gguf_tokenizer};
 
 /// An engine over a candle model.
 pub type CandleEngine = Causal<Candle>;
@@ -46,6 +51,21 @@ impl CandleEngine {
         Ok(Self::new(Candle::tiny(tokenizer, seed)?, seed))
     }
 
+    /// A checkpoint as it is published, for a vocabulary: a folder with `config.json` and safetensors in one file or
+    /// several, or a GGUF file as in [`gguf`](Self::gguf). Of folders, the architectures `DeepseekV2ForCausalLM`,
+    /// `DeepseekV3ForCausalLM` (only where experts are chosen as in the other) and `LlamaForCausalLM` are known. Weights
+    /// become 32-bit numbers, and prompt and answer have at most 8,192 tokens.
+    ///
+    /// Requests without a seed draw numbers that follow from `seed`.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read or a tensor is missing, the architecture is another one or has parts that candle's model
+    /// lacks, or the model has fewer ids than the tokenizer. Three tokens are read to see that it works.
+    pub fn checkpoint(path: &Path, tokenizer: &Tokenizer, seed: u64) -> Result<Self, CandleError> {
+        Ok(Self::new(Candle::checkpoint(path, tokenizer)?, seed))
+    }
+
     /// A checkpoint of Llama's architecture in a GGUF file, at most 4,096 tokens of prompt and answer. Requests without a
     /// seed draw numbers that follow from `seed`.
     ///
@@ -59,18 +79,27 @@ impl CandleEngine {
 
 /// A candle model. Its copies share the weights.
 #[derive(Clone)]
-pub struct Candle(Kind);
+pub struct Candle {
+    kind: Kind,
+    /// How many logits are kept: a model may have more ids than its tokenizer has tokens.
+    ids: usize,
+    context: usize,
+    summary: String,
+}
 
 #[derive(Clone)]
 enum Kind {
     Deepseek {
         config: DeepSeekV2Config,
         weights: VarBuilder<'static>,
-        /// The model forgets everything whenever it has read so many ids.
-        page: usize,
-        habits: tiny::Habits,
+        /// What the tiny one has instead of having learnt something.
+        tiny: Option<tiny::Manners>,
     },
-    Llama(ModelWeights),
+    Llama {
+        model: Box<Llama>,
+        empty: Box<Cache>,
+    },
+    Gguf(ModelWeights),
 }
 
 /// What a [`Candle`] keeps of one sequence.
@@ -82,10 +111,31 @@ pub struct CandleState {
 
 enum Kept {
     Deepseek { model: DeepSeekV2, turn: tiny::Turn },
-    Llama(Box<ModelWeights>),
+    Llama(Box<Cache>),
+    Gguf(Box<ModelWeights>),
 }
 
-/// How many ids go through a model of Llama's at once: their attention takes memory in proportion to their number.
+impl fmt::Debug for Candle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Candle").field(&self.summary).finish()
+    }
+}
+
+impl Candle {
+    /// How many tokens prompt and answer may have together.
+    #[must_use]
+    pub const fn context(&self) -> usize {
+        self.context
+    }
+
+    /// What was loaded, in a few words for people: the architecture, layers, ids, tokens at most.
+    #[must_use]
+    pub fn summary(&self) -> &str {
+        &self.summary
+    }
+}
+
+/// How many ids go through a model at once: their attention takes memory in proportion to their number.
 const CHUNK: usize = 256;
 
 /// What went wrong in candle, or with a file.
@@ -115,13 +165,14 @@ impl CausalModel for Candle {
     type Error = CandleError;
 
     fn begin(&mut self) -> Result<CandleState, CandleError> {
-        let kept = match &self.0 {
+        let kept = match &self.kind {
             Kind::Deepseek { config, weights, .. } => {
                 // The layers point to weights that are there already.
                 let model = DeepSeekV2::new(config, weights.clone()).map_err(failed)?;
                 Kept::Deepseek { model, turn: tiny::Turn::default() }
             }
-            Kind::Llama(model) => Kept::Llama(Box::new(model.clone())),
+            Kind::Llama { empty, .. } => Kept::Llama(empty.clone()),
+            Kind::Gguf(model) => Kept::Gguf(Box::new(model.clone())),
         };
         Ok(CandleState { length: 0, kept })
     }
@@ -133,37 +184,47 @@ impl CausalModel for Candle {
         logits: &mut Vec<f32>,
     ) -> Result<(), CandleError> {
         let (from, to) = (state.length, state.length + ids.len());
-        state.length = to;
-        match (&self.0, &mut state.kept) {
-            (Kind::Deepseek { page, habits, .. }, Kept::Deepseek { model, turn }) => {
-                habits.follow(turn, ids);
-                // Where the page of the last id begins.
-                let page = (to - 1) / page * page;
-                if page >= from {
-                    model.clear_kv_cache();
-                }
-                let ids = &ids[page.saturating_sub(from)..];
-                *logits = forward(ids, |ids| model.forward(ids, from.saturating_sub(page)))?;
-                habits.apply(*turn, logits);
-            }
-            (_, Kept::Llama(model)) => {
-                for (chunk, ids) in ids.chunks(CHUNK).enumerate() {
-                    *logits = forward(ids, |ids| model.forward(ids, from + chunk * CHUNK))?;
-                }
-            }
-            (Kind::Llama(_), Kept::Deepseek { .. }) => return Err(failed("the state is another model's")),
+        if to > self.context {
+            return Err(failed(format!("the model takes {} tokens at most", self.context)));
         }
+        state.length = to;
+        if let (Kind::Deepseek { tiny: Some(tiny), .. }, Kept::Deepseek { model, turn }) =
+            (&self.kind, &mut state.kept)
+        {
+            tiny.habits.follow(turn, ids);
+            // Where the page of the last id begins.
+            let page = (to - 1) / tiny.page * tiny.page;
+            if page >= from {
+                model.clear_kv_cache();
+            }
+            let ids = &ids[page.saturating_sub(from)..];
+            *logits = forward(ids, |ids| model.forward(ids, from.saturating_sub(page)))?;
+            tiny.habits.apply(*turn, logits);
+            return Ok(());
+        }
+        for (chunk, ids) in ids.chunks(CHUNK).enumerate() {
+            let at = from + chunk * CHUNK;
+            *logits = match (&self.kind, &mut state.kept) {
+                (_, Kept::Deepseek { model, .. }) => forward(ids, |ids| model.forward(ids, at)),
+                (_, Kept::Gguf(model)) => forward(ids, |ids| model.forward(ids, at)),
+                (Kind::Llama { model, .. }, Kept::Llama(cache)) => {
+                    forward(ids, |ids| model.forward(ids, at, cache))
+                }
+                (_, Kept::Llama(_)) => Err(failed("the state is another model's")),
+            }?;
+        }
+        logits.truncate(self.ids);
         Ok(())
     }
 
     fn copy(&mut self, state: &CandleState) -> Option<CandleState> {
-        match &state.kept {
+        let kept = match &state.kept {
             // Its cache cannot be copied.
-            Kept::Deepseek { .. } => None,
-            Kept::Llama(model) => {
-                Some(CandleState { length: state.length, kept: Kept::Llama(model.clone()) })
-            }
-        }
+            Kept::Deepseek { .. } => return None,
+            Kept::Llama(cache) => Kept::Llama(cache.clone()),
+            Kept::Gguf(model) => Kept::Gguf(model.clone()),
+        };
+        Some(CandleState { length: state.length, kept })
     }
 }
 

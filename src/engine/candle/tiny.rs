@@ -47,8 +47,23 @@ impl Candle {
         let config = serde_json::from_value(config).map_err(failed)?;
         let random = Random { seed, made: Mutex::default() };
         let weights = VarBuilder::from_backend(Box::new(random), DType::F32, Device::Cpu);
-        Ok(Self(Kind::Deepseek { config, weights, page: PAGE, habits: Habits::of(tokenizer) }))
+        let tiny = Some(Manners { page: PAGE, habits: Habits::of(tokenizer) });
+        let summary = format!("tiny, 2 layers of random weights, {} ids", tokenizer.len());
+        Ok(Self {
+            kind: Kind::Deepseek { config, weights, tiny },
+            ids: usize::MAX,
+            context: usize::MAX,
+            summary,
+        })
     }
+}
+
+/// How the tiny model goes on for ever and comes to an end all the same.
+#[derive(Clone)]
+pub(super) struct Manners {
+    /// It forgets everything whenever it has read so many ids.
+    pub(super) page: usize,
+    pub(super) habits: Habits,
 }
 
 /// Weights that follow from a seed and their names. They are made when they are first asked for.
