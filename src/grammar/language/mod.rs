@@ -36,6 +36,7 @@ mod dfa;
 mod expr;
 mod format;
 mod hash;
+mod ladder;
 mod look;
 mod nfa;
 mod parse;
@@ -63,7 +64,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_states: 10_000, max_cells: 1 << 20, max_positions: 5_000, max_depth: 100 }
+        Self { max_states: 40_000, max_cells: 1 << 20, max_positions: 5_000, max_depth: 100 }
     }
 }
 
@@ -237,6 +238,11 @@ impl Language {
     #[must_use]
     pub fn states(&self) -> usize {
         self.dfa.states()
+    }
+
+    /// The cells of the automaton's table.
+    pub(crate) fn cells(&self) -> usize {
+        self.dfa.states() * self.dfa.class_count
     }
 
     /// Whether the number of characters matters beside the state.

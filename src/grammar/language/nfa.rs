@@ -5,6 +5,7 @@ use super::algebra::limit;
 use super::chars::{Chars, Classes};
 use super::expr::{Expr, Look, Parsed};
 use super::hash::Map;
+use super::ladder::{Ladder, Ladders};
 use super::table::{Table, narrow};
 use super::{Language, LanguageError, Limits, look, utf8};
 
@@ -125,7 +126,8 @@ fn counted(expr: &Expr, place: Match, sets: &[Chars]) -> Option<(Expr, u32, Opti
 }
 
 fn automaton(expr: &Expr, sets: &[Chars], place: Match, limits: &Limits) -> Result<Language, LanguageError> {
-    let mut program = Program { nodes: vec![Node::Match], positions: Vec::new(), limits };
+    let mut program =
+        Program { nodes: vec![Node::Match], positions: Vec::new(), ladders: Vec::new(), limits };
     let entry = program.compile(expr, 0)?;
     let classes = Classes::new(sets);
     let table = Builder::new(&program, place, &classes, entry)?.run(&classes, limits)?;
@@ -151,6 +153,7 @@ struct Position {
 struct Program<'a> {
     nodes: Vec<Node>,
     positions: Vec<Position>,
+    ladders: Vec<Ladder>,
     limits: &'a Limits,
 }
 
@@ -180,37 +183,55 @@ impl Program<'_> {
             }
             Expr::Start => self.add(Node::Start(next)),
             Expr::End => self.add(Node::End(next)),
-            Expr::Repeat { inner, min, max } => {
-                let mut entry = next;
-                match max {
-                    None => {
-                        entry = self.add(Node::Split(vec![next]))?;
-                        let body = self.compile(inner, entry)?;
-                        if let Node::Split(ways) = &mut self.nodes[entry as usize] {
-                            ways.push(body);
-                        }
-                    }
-                    Some(max) => {
-                        for _ in *min..*max {
-                            let body = self.compile(inner, entry)?;
-                            if body == entry {
-                                break;
-                            }
-                            entry = self.add(Node::Split(vec![body, next]))?;
-                        }
-                    }
+            Expr::Repeat { inner, min, max } => self.repeat(inner, *min, *max, next),
+            Expr::Look(_) => Err(LanguageError::Unsupported { at: 0, what: "look-arounds" }),
+        }
+    }
+
+    /// The copies of a repeat, from the last one to the first.
+    fn repeat(&mut self, inner: &Expr, min: u32, max: Option<u32>, next: u32) -> Result<u32, LanguageError> {
+        let start = self.positions.len();
+        // From the end on, these many copies are on one ladder.
+        let (mut entry, copies) = match max {
+            None => {
+                let entry = self.add(Node::Split(vec![next]))?;
+                let body = self.compile(inner, entry)?;
+                if let Node::Split(ways) = &mut self.nodes[entry as usize] {
+                    ways.push(body);
                 }
-                for _ in 0..*min {
+                (entry, min + 1)
+            }
+            Some(max) => {
+                let mut entry = next;
+                for _ in min..max {
                     let body = self.compile(inner, entry)?;
                     if body == entry {
                         break;
                     }
-                    entry = body;
+                    entry = self.add(Node::Split(vec![body, next]))?;
                 }
-                Ok(entry)
+                (entry, max - min + u32::from(min > 0 && max > min))
             }
-            Expr::Look(_) => Err(LanguageError::Unsupported { at: 0, what: "look-arounds" }),
+        };
+        for _ in 0..min {
+            let body = self.compile(inner, entry)?;
+            if body == entry {
+                break;
+            }
+            entry = body;
         }
+        // All copies of a repeat have as many positions, so their number tells those of one.
+        let all = if max.is_none() { min + 1 } else { max.unwrap_or(min) } as usize;
+        let width = (self.positions.len() - start) / all.max(1);
+        if width > 0 && copies > 1 {
+            self.ladders.push(Ladder {
+                start,
+                width,
+                copies: copies as usize,
+                last_is_enough: max.is_some(),
+            });
+        }
+        Ok(entry)
     }
 }
 
@@ -230,6 +251,7 @@ struct Closure {
 struct Builder {
     /// Words of a set of positions.
     words: usize,
+    ladders: Ladders,
     /// What may come after positions.
     follow: Vec<Closure>,
     /// What comes after each position: an index into `follow`.
@@ -288,6 +310,7 @@ impl Builder {
         }
         Ok(Self {
             words,
+            ladders: Ladders::new(count, &program.ladders),
             follow,
             follow_of,
             reads,
@@ -310,11 +333,11 @@ impl Builder {
         let mut scratch = vec![0; words + 1];
         set_bits(&mut scratch, &self.first);
         scratch[words] = self.first.flags.into();
-        table.start = self.state(&scratch, &mut table, limits)?;
+        table.start = self.state(&mut scratch, &mut table, limits)?;
         let mut base = vec![0; words + 1];
         set_bits(&mut base, &self.restart);
         base[words] = self.restart.flags.into();
-        let nothing_read = self.state(&base, &mut table, limits)?;
+        let nothing_read = self.state(&mut base, &mut table, limits)?;
         let mut positions: Vec<usize> = Vec::new();
         // The targets so far in a state, by which of its first 64 positions read the character and no other does.
         let mut targets: Vec<(u64, u32)> = Vec::new();
@@ -341,7 +364,7 @@ impl Builder {
                         for &position in positions.iter().filter(|&&position| reads(position)) {
                             self.step(position, &mut scratch);
                         }
-                        let target = self.state(&scratch, &mut table, limits)?;
+                        let target = self.state(&mut scratch, &mut table, limits)?;
                         if !is_rest_hit {
                             targets.push((hits, target));
                         }
@@ -374,7 +397,8 @@ impl Builder {
         scratch[self.words] |= u64::from(closure.flags);
     }
 
-    fn state(&mut self, set: &[u64], table: &mut Table, limits: &Limits) -> Result<u32, LanguageError> {
+    fn state(&mut self, set: &mut [u64], table: &mut Table, limits: &Limits) -> Result<u32, LanguageError> {
+        self.ladders.prune(&mut set[..self.words]);
         let flags = set[self.words];
         if flags & u64::from(MATCHED) != 0 {
             return Ok(1);

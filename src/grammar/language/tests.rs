@@ -93,6 +93,30 @@ fn long_repeats_are_counted_where_that_leads_into_no_dead_end() {
     assert!(language.contains(&"a".repeat(255)) && !language.contains(&"a".repeat(256)));
 }
 
+/// Many counts may be at work at once; which of them, would be more than any number of states.
+#[test]
+fn counts_that_others_include_take_no_states() {
+    let cases: [(&str, String, String); 4] = [
+        (
+            "[a-z][a-z0-9_]{0,99}-[a-z0-9]{10}",
+            format!("_{}-0123456789", "a".repeat(101)),
+            "a-012345678".into(),
+        ),
+        ("[a-z][a-z0-9_]{0,99}-x", format!("a{}-x", "_".repeat(99)), format!("a{}-x", "_".repeat(100))),
+        (
+            "^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/?(.{1,1024}/)?$",
+            format!("b-{}/", "x".repeat(1085)),
+            format!("b-b{}/", "-".repeat(1086)),
+        ),
+        ("x[a-c]{3,}[ab]{2,90}y$", format!("xabc{}y", "a".repeat(200)), "xabcay".into()),
+    ];
+    for (text, word, other) in cases {
+        let language = pattern(text);
+        assert!(language.contains(&word), "{text} on {word}");
+        assert!(!language.contains(&other), "{text} on {other}");
+    }
+}
+
 #[test]
 fn hostile_patterns_come_to_a_limit() {
     let deep = "(".repeat(5000) + "a" + &")".repeat(5000);
@@ -177,7 +201,7 @@ fn random_pattern_of(with_looks: bool, with_large_sets: bool) -> impl Strategy<V
     let leaf = proptest::sample::select(atoms).prop_map(|(ours, theirs)| piece(ours, theirs));
     leaf.prop_recursive(4, 24, 4, move |inner| {
         let many = proptest::collection::vec(inner.clone(), 1..4);
-        let quantifiers = vec!["*", "+", "?", "{2}", "{1,3}", "{0,2}?", "{2,}", "*?"];
+        let quantifiers = vec!["*", "+", "?", "{2}", "{1,3}", "{0,2}?", "{2,}", "{2,5}", "*?"];
         let repeat = (inner.clone(), proptest::sample::select(quantifiers))
             .prop_map(|(inner, quantifier)| join(&[inner], "", "(?:", &format!("){quantifier}")));
         let look = (inner, proptest::sample::select(vec!["(?=", "(?!", "(?<=", "(?<!"])).prop_map(

@@ -30,6 +30,9 @@ enum Operation {
     Without,
 }
 
+/// Steps that are paid for an automaton that became too large.
+const TOO_LARGE: usize = 500_000;
+
 impl Compiler<'_> {
     /// The strings in which `pattern` is found.
     pub(super) fn pattern(&mut self, pattern: &str) -> Outcome<Language> {
@@ -42,15 +45,24 @@ impl Compiler<'_> {
         Ok(language)
     }
 
-    /// A language made under the limits. What it costs is paid by its states.
+    /// A language made under the limits. What it costs is paid by the size of its automaton, and for one that became too
+    /// large as for a large one.
     pub(super) fn language(
         &mut self,
         make: impl FnOnce(&Limits) -> Result<Language, LanguageError>,
     ) -> Outcome<Language> {
-        let language =
-            make(&self.options.limits.language).map_err(|error| Fault::unsupported(error.to_string()))?;
-        self.spend(1 + 4 * language.states())?;
-        Ok(language)
+        match make(&self.options.limits.language) {
+            Ok(language) => {
+                self.spend(1 + 8 * language.states() + language.cells())?;
+                Ok(language)
+            }
+            Err(error) => {
+                if error == LanguageError::TooLarge {
+                    self.spend(TOO_LARGE)?;
+                }
+                Err(Fault::unsupported(error.to_string()))
+            }
+        }
     }
 
     /// What is in both, unless that is nothing.
@@ -136,6 +148,19 @@ impl Compiler<'_> {
             return Ok(b.clone());
         }
         self.combined(Operation::Or, a, b)
+    }
+
+    /// The strings of all languages, if there are any. Neighbours are joined first: one after the other, each would be
+    /// gone through together with all before it.
+    pub(super) fn any_strings(&mut self, mut languages: Vec<Language>) -> Outcome<Option<Language>> {
+        while languages.len() > 1 {
+            let pairs = languages.chunks(2).map(|pair| match pair {
+                [a, b] => self.or_strings(a, b),
+                _ => Ok(pair[0].clone()),
+            });
+            languages = pairs.collect::<Result<_, _>>()?;
+        }
+        Ok(languages.pop())
     }
 
     pub(super) fn not_strings(&mut self, language: &Language) -> Outcome<Language> {

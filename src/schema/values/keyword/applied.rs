@@ -125,6 +125,7 @@ pub(super) fn any_of<'s>(
 ) -> Applied {
     let branches = branches(compiler, site, value)?;
     let mut some = Union::none();
+    let mut strings = Vec::new();
     // What has been met so far, by each set of branches. Only sets of more than one branch evaluate more than
     // their parts do, so without tracking the sets of one are enough.
     let mut sets: Vec<Union<'s>> = Vec::new();
@@ -133,7 +134,7 @@ pub(super) fn any_of<'s>(
             return Ok(());
         }
         let valid = compiler.union_in_place(branch, site.tracked)?;
-        let own = left.and(&valid, compiler)?;
+        let mut own = left.and(&valid, compiler)?;
         if site.tracked && valid.evaluates() {
             let mut more = Vec::new();
             for set in &sets {
@@ -146,9 +147,11 @@ pub(super) fn any_of<'s>(
             compiler.check_alternatives(sets.len())?;
             sets.push(own);
         } else {
+            strings.extend(own.strings.take());
             some.or(&own, compiler)?;
         }
     }
+    some.strings = compiler.any_strings(strings)?;
     // What evaluates nothing may hold as well.
     for set in &sets {
         some.or(set, compiler)?;
