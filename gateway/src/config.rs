@@ -172,6 +172,45 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// Whether they leave room for anything.
+    ///
+    /// # Errors
+    ///
+    /// If there may be none of something that every answer needs, or a time is negative or no number.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let counts = [
+            ("connections", self.connections),
+            ("requests", self.requests),
+            ("requests_per_key", self.requests_per_key),
+            ("body_bytes", self.body_bytes),
+            ("answers", self.answers as usize),
+            ("context", self.context as usize),
+        ];
+        let times = [
+            ("head_seconds", self.head_seconds),
+            ("body_seconds", self.body_seconds),
+            ("first_token_seconds", self.first_token_seconds),
+            ("token_seconds", self.token_seconds),
+            ("answer_seconds", self.answer_seconds),
+            ("write_seconds", self.write_seconds),
+            ("ping_seconds", self.ping_seconds),
+            ("shutdown_seconds", self.shutdown_seconds),
+        ];
+        let wrong = |name, value: &dyn std::fmt::Display| {
+            Err(ConfigError(format!("limits.{name} cannot be {value}")))
+        };
+        if let Some((name, count)) = counts.iter().find(|(_, count)| *count == 0) {
+            return wrong(*name, count);
+        }
+        // No time at all is enough for an end, and for nothing else.
+        let is_wrong = |(name, time): &&(&str, f64)| {
+            !time.is_finite() || *time < 0.0 || (*time == 0.0 && *name != "shutdown_seconds")
+        };
+        times.iter().find(is_wrong).map_or(Ok(()), |(name, time)| wrong(*name, time))
+    }
+}
+
 /// How each API is served.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -68,12 +68,12 @@ impl Flags {
     ///
     /// # Errors
     ///
-    /// If a file cannot be read or a setting is not known.
+    /// If a file cannot be read, or a setting is not known or leaves room for nothing.
     pub fn config(&self) -> Result<Config, ConfigError> {
         let default = Path::new("gateway.toml");
         let mut config = match &self.config {
-            Some(file) => Config::parse(&read(file)?)?,
-            None if default.exists() => Config::parse(&read(default)?)?,
+            Some(file) => settings(file)?,
+            None if default.exists() => settings(default)?,
             None => Config::default(),
         };
         if let Some(engine) = &self.engine {
@@ -122,8 +122,14 @@ impl Flags {
         config.engine.model = self.model.clone().or(config.engine.model);
         config.limits.requests = self.max_requests.unwrap_or(config.limits.requests);
         config.limits.body_bytes = self.max_body.unwrap_or(config.limits.body_bytes);
+        config.limits.check()?;
         Ok(config)
     }
+}
+
+/// The settings of a file.
+fn settings(file: &Path) -> Result<Config, ConfigError> {
+    Config::parse(&read(file)?).map_err(|error| ConfigError(format!("{}: {error}", file.display())))
 }
 
 fn keys(text: &str) -> Result<Vec<Key>, ConfigError> {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Constraint;
+use super::structural_tag::read::{self, TagError};
 use crate::conversation::{ParallelToolCalls, Tool};
 use crate::grammar::language::{Language, LanguageError, Limits};
 use crate::grammar::value::{ObjectId, ValueId, Values};
@@ -41,6 +42,8 @@ pub enum ConstraintError {
     NoTool,
     /// No text matches the regular expression.
     NoText,
+    /// The structural tag.
+    Tag(TagError),
 }
 
 impl ConstraintError {
@@ -51,6 +54,7 @@ impl ConstraintError {
             Self::Schema { error, .. } => {
                 matches!(error.kind, SchemaErrorKind::Unsupported | SchemaErrorKind::Limit)
             }
+            Self::Tag(error) => error.is_unsupported,
             Self::Language(LanguageError::Syntax { .. }) | Self::NoText => false,
             Self::Language(_) | Self::Grammar(_) | Self::Tool(_) | Self::NoTool => true,
         }
@@ -65,6 +69,7 @@ impl fmt::Display for ConstraintError {
             Self::Language(error) => error.fmt(f),
             Self::Grammar(error) => error.fmt(f),
             Self::Tool(tool) => write!(f, "tool {tool} cannot be called: nothing satisfies its parameters"),
+            Self::Tag(error) => error.fmt(f),
             Self::NoTool => f.write_str("a call is required, but there is no tool"),
             Self::NoText => f.write_str("no text matches the regular expression"),
         }
@@ -171,6 +176,13 @@ impl Constraint {
                 let grammar = if reasons { after_reasoning(word) } else { Grammar { rules: vec![word] } };
                 Ok(compiler.compile_rules(&grammar, &Values::new(), layout)?)
             }
+            Self::StructuralTag(tag) => {
+                let mut values = Values::new();
+                let expr = read::read(tag, profile, schemas, &mut values)?;
+                let whole = !reasons || read::ends_reasoning(tag);
+                let grammar = if whole { Grammar { rules: vec![expr] } } else { after_reasoning(expr) };
+                Ok(compiler.compile_rules(&grammar, &values, layout)?)
+            }
             Self::Tools { tools, required, parallel } => {
                 let mut values = Values::new();
                 let mut calls = Vec::with_capacity(tools.len());
@@ -208,13 +220,17 @@ fn any_object() -> Values {
 
 /// How schemas are compiled, and what of them was left out.
 #[derive(Default)]
-struct Schemas {
+pub(super) struct Schemas {
     relax: Relax,
     left_out: Vec<LeftOut>,
 }
 
 impl Schemas {
-    fn values(&mut self, schema: &crate::json::Json, tool: Option<&str>) -> Result<Values, ConstraintError> {
+    pub(super) fn values(
+        &mut self,
+        schema: &crate::json::Json,
+        tool: Option<&str>,
+    ) -> Result<Values, ConstraintError> {
         let options = values::Options { relax: self.relax, ..Default::default() };
         let tool = tool.map(str::to_owned);
         match values::compile(schema, &options) {
@@ -250,13 +266,26 @@ fn call(
     markup: &Dsml,
     values: &mut Values,
 ) -> Result<Expr, ConstraintError> {
-    let refused = || ConstraintError::Tool(tool.name.clone());
+    let shapes = shapes(parameters, markup, values);
+    if shapes.is_empty() {
+        return Err(ConstraintError::Tool(tool.name.clone()));
+    }
+    let mut parts = tag("<", markup.invoke);
+    parts.push(text(&format!(" name=\"{}\">\n", tool.name)));
+    parts.push(Expr::Choice(shapes));
+    if markup.empty_line_in_bare_call {
+        // Calls without parameters are written with an empty line.
+        parts.push(Expr::Repeat { of: Box::new(text("\n")), min: 0, max: Some(1) });
+    }
+    parts.extend(tag("</", markup.invoke));
+    parts.push(text(">\n"));
+    Ok(Expr::Sequence(parts))
+}
+
+/// The objects among `parameters`, with their members in markup; they become part of `values`.
+pub(super) fn shapes(parameters: &Values, markup: &Dsml, values: &mut Values) -> Vec<Expr> {
     let root = values.append(parameters);
     let objects = values.values[root.0 as usize].objects.clone();
-    let text = |text: &str| Expr::Text(text.to_owned());
-    let tag = |open: &str, name: &str| {
-        [text(open), Expr::Special(Special::Dsml), text(name)].into_iter().collect::<Vec<_>>()
-    };
     let mut shapes = Vec::new();
     for object in objects {
         if !drop_unwritable(&mut values.objects[object.0 as usize]) {
@@ -274,19 +303,15 @@ fn call(
             close: Expr::Sequence(close),
         })));
     }
-    if shapes.is_empty() {
-        return Err(refused());
-    }
-    let mut parts = tag("<", markup.invoke);
-    parts.push(text(&format!(" name=\"{}\">\n", tool.name)));
-    parts.push(Expr::Choice(shapes));
-    if markup.empty_line_in_bare_call {
-        // Calls without parameters are written with an empty line.
-        parts.push(Expr::Repeat { of: Box::new(text("\n")), min: 0, max: Some(1) });
-    }
-    parts.extend(tag("</", markup.invoke));
-    parts.push(text(">\n"));
-    Ok(Expr::Sequence(parts))
+    shapes
+}
+
+fn text(text: &str) -> Expr {
+    Expr::Text(text.to_owned())
+}
+
+fn tag(open: &str, name: &str) -> Vec<Expr> {
+    vec![text(open), Expr::Special(Special::Dsml), text(name)]
 }
 
 /// Forbids keys that markup cannot write. Returns whether objects are left.

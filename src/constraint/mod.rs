@@ -6,6 +6,7 @@ mod structural_tag;
 mod validate;
 
 pub use compile::{ConstraintError, LeftOut};
+pub use structural_tag::read::TagError;
 #[cfg(feature = "validate")]
 pub use validate::{InvalidSchema, Validator, Violation};
 
@@ -20,6 +21,10 @@ pub enum Constraint {
         /// The schema.
         schema: Option<Json>,
     },
+    /// What a structural tag says, the JSON form in which SGLang, vLLM and Dynamo take grammars: all of its formats but EBNF
+    /// and other models' markup. What its texts spell as special tokens are special tokens, which free text has none of. If
+    /// there must be one of `triggered_tags`, it stands at the beginning. The older form (`structures`) is read too.
+    StructuralTag(Json),
     /// Text that matches a regular expression.
     Regex(String),
     /// Free text, or calls of tools.
@@ -61,11 +66,12 @@ impl Constraint {
     }
 
     /// The constraint's kind as the official conversion names it: `json`, `regex`, `tool_call` or
-    /// `tool_call_required`.
+    /// `tool_call_required`; `structural_tag`, which it does not know.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Json { .. } => "json",
+            Self::StructuralTag(_) => "structural_tag",
             Self::Regex(_) => "regex",
             Self::Tools { required: false, .. } => "tool_call",
             Self::Tools { required: true, .. } => "tool_call_required",
@@ -80,6 +86,7 @@ impl Constraint {
             Self::Json { schema } => {
                 schema.as_ref().map(|schema| schema.text(Style::Compact)).unwrap_or_default()
             }
+            Self::StructuralTag(tag) => tag.text(Style::Compact),
             Self::Regex(regex) => regex.clone(),
             Self::Tools { tools, .. } => {
                 Json::Array(tools.iter().map(tool_json).collect()).text(Style::Compact)

@@ -1,9 +1,11 @@
-//! Constraints as structural tags, for engines that make their masks themselves.
+//! Constraints as structural tags, for engines that make their masks themselves; and structural tags as constraints.
 //!
 //! [Structural tags](https://github.com/mlc-ai/xgrammar/blob/main/docs/structural_tag/structural_tag.md) are the JSON
 //! form in which SGLang and vLLM take grammars. They say less than the masks of this crate: keys come in the schema's
 //! order, a call has only the parameters that its tool declares, and what a schema demands besides counts as far as the
 //! engine's own reader of schemas knows it.
+
+pub(super) mod read;
 
 use super::Constraint;
 use crate::conversation::{ParallelToolCalls, Tool};
@@ -21,6 +23,7 @@ impl Constraint {
     pub fn structural_tag(&self, start: Start, profile: &Profile) -> Json {
         let answer = match self {
             Self::Json { schema } => json_schema(schema.clone().unwrap_or_else(any_object)),
+            Self::StructuralTag(tag) => return tag.clone(),
             Self::Regex(regex) => format("regex", [("pattern", regex.as_str().into())]),
             Self::Tools { tools, required, parallel } => {
                 let markup = Markup(profile.dsml());

@@ -67,7 +67,7 @@ impl std::error::Error for InvalidSchema {}
 const MOST_VIOLATIONS: usize = 32;
 
 impl Validator {
-    /// The validator of a constraint. Regular expressions are not looked at.
+    /// The validator of a constraint. Regular expressions and structural tags are not looked at.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl Validator {
         let mut schemas = Schemas::default();
         match constraint {
             Constraint::Json { schema: Some(schema) } => schemas.answer = Some(build(schema, None)?),
-            Constraint::Json { schema: None } | Constraint::Regex(_) => {}
+            Constraint::Json { schema: None } | Constraint::Regex(_) | Constraint::StructuralTag(_) => {}
             Constraint::Tools { tools, .. } => {
                 for tool in tools {
                     schemas.tools.push((tool.name.clone(), build(tool.schema(), Some(&tool.name))?));

@@ -98,12 +98,15 @@ impl Machine<'_> {
 
     /// Whether the text may end with this reading.
     pub(super) fn is_complete(program: &Program, arena: &Arena, thread: Thread) -> bool {
-        thread.frame == ROOT_FRAME
-            && match thread.top {
-                Top::After { .. } | Top::End => true,
-                Top::Number { set, at } => program.numbers[set as usize].is_complete(&arena.number(at).state),
-                _ => false,
+        match thread.top {
+            Top::After { .. } | Top::End => thread.frame == ROOT_FRAME,
+            // Only what comes next shows that a number is over, and at the end nothing does.
+            Top::Number { set, at } => {
+                program.numbers[set as usize].is_complete(&arena.number(at).state)
+                    && Self::may_end(program, arena, thread.frame)
             }
+            _ => false,
+        }
     }
 
     /// Adds to `out` how each of `threads` goes on with `byte`.

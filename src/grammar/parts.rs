@@ -1,7 +1,8 @@
 //! How rules are read: their states, and the parts that stand in them.
 
-use crate::grammar::frames::{Frame, Kind, Then};
+use crate::grammar::frames::{Arena, Frame, Kind, Then};
 use crate::grammar::machine::{Machine, Thread, Top};
+use crate::grammar::program::Program;
 use crate::grammar::rules::Edge;
 use crate::grammar::string::{Cursor, Place};
 use crate::grammar::value::ValueId;
@@ -65,6 +66,34 @@ impl Machine<'_> {
         if code.ends {
             self.end_part(frame, out);
         }
+    }
+
+    /// Whether the text may end where a value in `frame` does.
+    pub(super) fn may_end(program: &Program, arena: &Arena, frame: u32) -> bool {
+        let inside = arena.frame(frame);
+        match inside.kind {
+            Kind::Root => true,
+            Kind::Part(Then::State(state)) => {
+                Self::may_be_over(program, state) && Self::may_end(program, arena, inside.parent)
+            }
+            // Something follows a value in brackets, or in markup.
+            Kind::Part(_) | Kind::Object { .. } | Kind::Array { .. } => false,
+        }
+    }
+
+    /// Whether a rule may be over at a state, also because what is left may be empty. No rule begins with itself, and nothing
+    /// that may be empty is repeated, so this comes to an end.
+    fn may_be_over(program: &Program, state: u32) -> bool {
+        let code = &program.rules.states[state as usize];
+        code.ends
+            || code.edges.iter().any(|(edge, to)| match edge {
+                Edge::Word(word) => {
+                    let language = &program.words(*word).language;
+                    Cursor::start(language, false).is_complete(language) && Self::may_be_over(program, *to)
+                }
+                Edge::Rule(start) => Self::may_be_over(program, *start) && Self::may_be_over(program, *to),
+                _ => false,
+            })
     }
 
     pub(super) fn part(&mut self, parent: u32, then: Then) -> u32 {

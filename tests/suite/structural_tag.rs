@@ -1,10 +1,15 @@
-//! Constraints as structural tags.
+//! Constraints as structural tags, and structural tags as constraints.
 
 use deepseek_codec::constraint::Constraint;
+use deepseek_codec::grammar::Layout;
 use deepseek_codec::json::Json;
 use deepseek_codec::model::PROFILES;
-use deepseek_codec::output::Plan;
-use deepseek_codec::protocol::{Api, Options, lower};
+use deepseek_codec::output::{Plan, Start};
+use deepseek_codec::protocol::{Api, Options, lower, lower_json};
+
+use crate::fixture;
+use crate::masks::{SETUP, accepts};
+use crate::tool_masks::spelled;
 
 fn shown(body: &str) -> Vec<String> {
     let profiles = PROFILES.iter().map(|profile| {
@@ -77,4 +82,55 @@ fn what_has_to_be_called_is_called() {
         let end = format!(r#"{{"type":"const_string","value":"</｜DSML｜{}>"}}]}}}}"#, profile.dsml().block);
         assert!(shown.ends_with(&end), "{shown}");
     }
+}
+
+#[test]
+fn tags_are_masks() {
+    for case in fixture::lines("grammar/structural_tags.jsonl") {
+        let name = fixture::text(&case, "name");
+        let constraint = Constraint::StructuralTag(case.get("tag").unwrap().clone());
+        let start = if case.get("start").is_some() { Start::Reasoning } else { Start::Content };
+        let compiled = constraint.compile(start, PROFILES[0], &SETUP.compiler, Layout::default());
+        if case.get("error").is_some() {
+            let error = compiled.err().unwrap_or_else(|| panic!("{name}: no error"));
+            assert!(error.to_string().contains(fixture::text(&case, "error")), "{name}: {error}");
+            assert_eq!(case.get("unsupported"), Some(&error.is_unsupported().into()), "{name}");
+            continue;
+        }
+        let compiled = compiled.unwrap_or_else(|error| panic!("{name}: {error}"));
+        for (key, expected) in [("accepts", true), ("rejects", false)] {
+            for text in case.get(key).and_then(Json::as_array).unwrap() {
+                let text = text.as_str().unwrap();
+                assert_eq!(accepts(&compiled, &spelled(text)), expected, "{name}: {text}");
+            }
+        }
+    }
+}
+
+/// What is written for other engines means to this one what it should: fewer answers than the masks of tools, and none
+/// that these refuse for their markup.
+#[test]
+fn tags_of_tools_are_read_back() {
+    let (mut accepted, mut rejected, mut all) = (0, 0, 0);
+    for case in fixture::json("grammar/tools.json").as_array().unwrap() {
+        let request = case.get("request").unwrap().clone();
+        let lowered = lower_json(Api::Chat, request, &Options::default()).unwrap();
+        let start = Plan::of(&lowered.conversation, &lowered.stops).start;
+        let constraint = Constraint::of(&lowered.conversation).unwrap();
+        let tag = Constraint::StructuralTag(constraint.structural_tag(start, lowered.profile));
+        let compiled = tag.compile(start, lowered.profile, &SETUP.compiler, Layout::default()).unwrap();
+        let count = |key: &str| {
+            let texts = case.get(key).and_then(Json::as_array).unwrap();
+            let taken = texts.iter().filter(|text| accepts(&compiled, &spelled(text.as_str().unwrap())));
+            (taken.count(), texts.len())
+        };
+        let (accepts, of) = count("accepts");
+        assert!(accepts > 0, "{}", fixture::text(case, "name"));
+        let (takes, rejects) = count("rejects");
+        accepted += accepts;
+        all += of + rejects;
+        rejected += rejects - takes;
+    }
+    // Keys in another order, and demands of schemas that no tag says, are the rest.
+    assert!((accepted + rejected) * 10 >= all * 7, "{accepted} and {rejected} of {all}");
 }

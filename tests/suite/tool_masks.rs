@@ -15,7 +15,7 @@ use crate::fixture;
 use crate::masks::{SETUP, accepts};
 
 /// The tokens of a text in which special tokens are spelled.
-fn spelled(text: &str) -> Vec<TokenId> {
+pub(crate) fn spelled(text: &str) -> Vec<TokenId> {
     let mut ids = Vec::new();
     let mut rest = text;
     loop {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use deepseek_codec::constraint::Constraint;
 use deepseek_codec::json::Json;
-use deepseek_codec::output::Start;
+use deepseek_codec::output::{Plan, Start};
 use deepseek_codec::protocol::{Lowered, Sampling};
 use deepseek_codec::token::{Special, TokenId};
 use deepseek_codec::tokenizer::Tokenizer;
@@ -19,8 +19,8 @@ fn refused(message: impl Into<String>) -> DynamoError {
     failed(BackendError::InvalidArgument, message)
 }
 
-/// A request that was lowered, as a Dynamo worker takes it, with its ids. JSON and regular expressions become guided
-/// decoding. Calls of tools do not: Dynamo has no words for them but the tags of one grammar library.
+/// A request that was lowered, as a Dynamo worker takes it, with its ids. What the answer has to look like becomes guided
+/// decoding: `json`, `regex`, and for calls of tools a structural tag, which says less than masks do.
 ///
 /// # Errors
 ///
@@ -32,6 +32,7 @@ pub fn preprocessed(
     model: &str,
 ) -> Result<PreprocessedRequest, DynamoError> {
     let sampling = &lowered.sampling;
+    let start = Plan::of(&lowered.conversation, &lowered.stops).start;
     let guided = match Constraint::of(&lowered.conversation) {
         Some(Constraint::Json { schema }) => Some(GuidedDecodingOptions {
             json: Some(schema.map_or_else(|| serde_json::json!({"type": "object"}), Into::into)),
@@ -40,7 +41,13 @@ pub fn preprocessed(
         Some(Constraint::Regex(regex)) => {
             Some(GuidedDecodingOptions { regex: Some(regex), ..GuidedDecodingOptions::default() })
         }
-        Some(Constraint::Tools { .. }) | None => None,
+        Some(constraint @ (Constraint::Tools { .. } | Constraint::StructuralTag(_))) => {
+            Some(GuidedDecodingOptions {
+                structural_tag: Some(constraint.structural_tag(start, lowered.profile).into()),
+                ..GuidedDecodingOptions::default()
+            })
+        }
+        None => None,
     };
     PreprocessedRequest::builder()
         .model(model.to_owned())
@@ -98,21 +105,31 @@ pub(crate) fn sampling(request: &PreprocessedRequest) -> Result<Sampling, Dynamo
 /// What the answer must look like.
 pub(crate) fn constraint(request: &PreprocessedRequest) -> Result<Option<Constraint>, DynamoError> {
     let Some(guided) = &request.sampling_options.guided_decoding else { return Ok(None) };
-    if guided.grammar.is_some() || guided.structural_tag.is_some() {
-        return Err(refused("grammars and structural tags are not supported: json, regex and choice are"));
+    if guided.grammar.is_some() {
+        return Err(refused("EBNF is not read: json, regex, choice and structural_tag are"));
+    }
+    if guided.whitespace_pattern.is_some() {
+        return Err(refused("the white space between JSON's tokens cannot be chosen"));
+    }
+    if let Some(tag) = guided.structural_tag.as_ref().filter(|tag| !tag.is_null()) {
+        return Ok(Some(Constraint::StructuralTag(json(tag)?)));
     }
     if let Some(schema) = guided.json.as_ref().filter(|schema| !schema.is_null()) {
-        let schema = match schema.as_str() {
-            Some(text) => Json::parse(text.as_bytes()).map_err(|error| refused(error.to_string()))?,
-            None => Json::from(schema.clone()),
-        };
-        return Ok(Some(Constraint::Json { schema: Some(schema) }));
+        return Ok(Some(Constraint::Json { schema: Some(json(schema)?) }));
     }
     if let Some(choices) = &guided.choice {
         let choices: Vec<String> = choices.iter().map(|choice| literal(choice)).collect();
         return Ok(Some(Constraint::Regex(format!("({})", choices.join("|")))));
     }
     Ok(guided.regex.clone().map(Constraint::Regex))
+}
+
+/// JSON, which may stand in a string.
+fn json(value: &serde_json::Value) -> Result<Json, DynamoError> {
+    match value.as_str() {
+        Some(text) => Json::parse(text.as_bytes()).map_err(|error| refused(error.to_string())),
+        None => Ok(Json::from(value.clone())),
+    }
 }
 
 /// An expression that matches a text and nothing else.

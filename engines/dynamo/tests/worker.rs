@@ -112,7 +112,25 @@ async fn guided_decoding_is_a_mask() {
     let (text, _) = answer(&engine, choice.clone()).await;
     assert!(choices.contains(&text), "{text}");
 
+    // A structural tag, as Dynamo writes it for a schema between texts; its texts come as strings too.
+    let tag = serde_json::json!({"type": "structural_tag", "format": {"type": "sequence", "elements": [
+        {"type": "const_string", "value": "<a>"}, {"type": "json_schema", "json_schema": {"enum": [1, 2, "x"]}},
+        {"type": "const_string", "value": "</a>"}]}});
+    for tag in [tag.to_string().into(), tag] {
+        choice.sampling_options.guided_decoding =
+            Some(GuidedDecodingOptions { structural_tag: Some(tag), ..GuidedDecodingOptions::default() });
+        let (text, _) = answer(&engine, choice.clone()).await;
+        let value = text.strip_prefix("<a>").and_then(|text| text.strip_suffix("</a>")).unwrap();
+        let value: serde_json::Value = serde_json::from_str(value).unwrap();
+        assert!(value == "x" || [Some(1.0), Some(2.0)].contains(&value.as_f64()), "{text}");
+    }
+
     // What cannot be enforced is refused.
+    choice.sampling_options.guided_decoding = Some(GuidedDecodingOptions {
+        structural_tag: Some(serde_json::json!({"type": "structural_tag", "format": {"type": "grammar"}})),
+        ..GuidedDecodingOptions::default()
+    });
+    assert!(engine.generate(choice.clone(), GenerateContext::new(mock_context(), None)).await.is_err());
     choice.sampling_options.guided_decoding = Some(GuidedDecodingOptions {
         grammar: Some("root ::= x".to_owned()),
         ..GuidedDecodingOptions::default()

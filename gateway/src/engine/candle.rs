@@ -36,6 +36,9 @@ pub fn tiny() -> Engine {
 ///
 /// If it cannot be loaded, or its tokenizer is of no use for any model.
 pub fn checkpoint(path: &Path) -> Result<Engine, ConfigError> {
+    if let Err(error) = std::fs::metadata(path) {
+        return Err(ConfigError(format!("the checkpoint {}: {error}", path.display())));
+    }
     let (mut tokenizers, mut unserved, mut is_own) = (Vec::new(), Vec::new(), true);
     for profile in PROFILES {
         match checkpoint_tokenizer(path, profile) {

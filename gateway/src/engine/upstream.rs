@@ -81,8 +81,10 @@ impl Upstream {
     ///
     /// If there is no address, or it is not `http://…`.
     pub fn new(kind: Kind, config: &EngineConfig, shows_texts: bool) -> Result<Self, ConfigError> {
-        let url =
-            config.url.as_deref().ok_or_else(|| ConfigError("the engine needs an address".to_owned()))?;
+        let missing = || {
+            ConfigError(format!("the engine `{}` needs an address, http://host:port", config.kind.as_str()))
+        };
+        let url = config.url.as_deref().ok_or_else(missing)?;
         if !url.starts_with("http://") {
             return Err(ConfigError(format!("{url}: the engine's address has to begin with http://")));
         }

@@ -125,4 +125,19 @@ fn what_cannot_be_used_is_said() {
     let (code, error) = run(&["--engine", "script", script, "--listen", "nowhere"]);
     assert_eq!(code, Some(2));
     assert!(error.contains("cannot listen at nowhere"), "{error}");
+    let (code, error) = run(&["--engine", "script", script, "--max-requests", "0"]);
+    assert!(code == Some(2) && error.contains("limits.requests cannot be 0"), "{error}");
+    let file = std::env::temp_dir().join(format!("gateway-wrong-{}.toml", std::process::id()));
+    for (settings, problem) in [
+        ("[limits]\nping_seconds = -1", "limits.ping_seconds cannot be -1"),
+        ("[limits]\ntoken_seconds = nan", "limits.token_seconds cannot be NaN"),
+        ("listn = 1", "unknown field `listn`"),
+    ] {
+        std::fs::write(&file, settings).unwrap();
+        let (code, error) = run(&["--config", file.to_str().unwrap()]);
+        assert!(code == Some(2) && error.contains(problem), "{error}");
+    }
+    let (_, error) = run(&["--config", file.to_str().unwrap()]);
+    assert!(error.contains("gateway-wrong-"), "the file is named: {error}");
+    std::fs::remove_file(file).unwrap();
 }
