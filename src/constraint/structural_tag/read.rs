@@ -84,7 +84,7 @@ impl<'j> At<'j> {
     fn members(&self, known: &[&str]) -> Result<&'j Object, ConstraintError> {
         let members = self.json.as_object().ok_or_else(|| self.fail("it is not an object"))?;
         let other = |(key, value): &(&str, &Json)| !known.contains(key) && !matches!(value, Json::Null);
-        match members.iter().map(|(key, value)| (&key[..], value)).find(other) {
+        match members.iter().find(other) {
             None => Ok(members),
             Some((key, _)) => Err(self.error(format!("`{key}` is not supported"), true)),
         }
