@@ -21,7 +21,7 @@ impl Residue {
         if self.0 == 0 || !byte.is_ascii_digit() || state.is_in_exponent() {
             return self;
         }
-        Self(reduce(u128::from(self.0 - 1) * 10 + u128::from(byte - b'0')) + 1)
+        Self(within(multiply(self.0 - 1, 10) + u64::from(byte - b'0')) + 1)
     }
 
     /// A hash of the literal's value.
@@ -38,12 +38,15 @@ impl Residue {
     }
 }
 
-fn reduce(value: u128) -> u64 {
-    (value % u128::from(PRIME)) as u64
+/// A product of residues. Without a division: 2^61 leaves 1.
+fn multiply(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    within((product as u64 & PRIME) + (product >> 61) as u64)
 }
 
-fn multiply(a: u64, b: u64) -> u64 {
-    reduce(u128::from(a) * u128::from(b))
+/// What is left of a number below twice the prime.
+fn within(number: u64) -> u64 {
+    if number >= PRIME { number - PRIME } else { number }
 }
 
 fn power(mut base: u64, mut exponent: u64) -> u64 {

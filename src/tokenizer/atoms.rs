@@ -23,6 +23,7 @@ pub(super) struct Atoms {
 
 impl Atoms {
     /// From words that merge to themselves, in a proper vocabulary.
+    #[inline(never)]
     pub(super) fn new(tables: &Tables, words: impl Iterator<Item = u32>) -> Self {
         let mut ids = vec![0; 1 << 16].into_boxed_slice();
         for id in words {

@@ -1,12 +1,14 @@
 //! The vocabulary in the form that `tools/vocab/make_vocab.py` writes (its layout is described there).
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::added::Added;
 use super::alphabet::byte_of_printable_order;
+use super::table::BLOCK;
 use super::tables::{Merge, Tables, Words};
 use super::{LoadError, LoadErrorKind, Tokenizer, Vocabulary};
 
@@ -79,37 +81,39 @@ fn read(data: &[u8]) -> Option<(Tables, Vec<(u32, String)>)> {
         codes.push(PrefixCode::new(data.take(SYMBOLS / 2)?)?);
     }
     let stream_len = data.u32()? as usize;
-    let merges = read_merges(Bits::new(data.take(stream_len)?), &codes, merge_count)?;
+    let (merges, ends) = MergeReader::new(data.take(stream_len)?, &codes, merge_count).read(merge_count)?;
     let added = read_added(&mut data)?;
 
-    let (bytes, ends) = token_bytes(&merges)?;
+    let bytes = token_bytes(&merges, &ends)?;
     Some((Tables::new(bytes, ends, merges, Words::Known).ok()?, added))
 }
 
-/// The bytes of all tokens, and where each id's end.
-fn token_bytes(merges: &[Merge]) -> Option<(Vec<u8>, Vec<u32>)> {
-    let mut ends: Vec<u32> = Vec::with_capacity(FIRST_BYTE as usize + 256 + merges.len() + 1);
-    ends.resize(FIRST_BYTE as usize, 0);
-    ends.extend(1..=256);
-    let mut len = 256;
-    for merge in merges {
-        let token_len = |id: u32| Some(*ends.get(id as usize)? - *ends.get(id as usize - 1)?);
-        len += token_len(merge.left)? + token_len(merge.right)?;
-        ends.push(len);
-    }
-    // Copied in blocks, which is much faster than to the byte; what a block holds too much is written over.
-    const BLOCK: usize = 16;
+/// The bytes of all tokens, of which `ends` says where each id's end.
+fn token_bytes(merges: &[Merge], ends: &[u32]) -> Option<Vec<u8>> {
     let mut bytes: Vec<u8> = (0..256).map(byte_of_printable_order).collect();
-    bytes.resize(len as usize + BLOCK, 0);
+    bytes.resize(*ends.last()? as usize + COPIED, 0);
     let mut to = 256;
+    for merges in merges.chunks(BLOCK) {
+        to = add_bytes(merges, ends, &mut bytes, to)?;
+    }
+    bytes.truncate(to);
+    Some(bytes)
+}
+
+/// Bytes are copied so many at once, which is much faster than to the byte; what is too much is written over.
+const COPIED: usize = 16;
+
+/// Writes the bytes that merges make from `to` on; returns where they end.
+#[inline(never)]
+fn add_bytes(merges: &[Merge], ends: &[u32], bytes: &mut [u8], mut to: usize) -> Option<usize> {
     for merge in merges {
         for part in [merge.left as usize, merge.right as usize] {
             let (start, end) = (*ends.get(part - 1)? as usize, *ends.get(part)? as usize);
             let mut from = start;
             loop {
-                let block: [u8; BLOCK] = *bytes.get(from..)?.first_chunk()?;
+                let block: [u8; COPIED] = *bytes.get(from..)?.first_chunk()?;
                 *bytes.get_mut(to + (from - start)..)?.first_chunk_mut()? = block;
-                from += BLOCK;
+                from += COPIED;
                 if from >= end {
                     break;
                 }
@@ -117,31 +121,69 @@ fn token_bytes(merges: &[Merge]) -> Option<(Vec<u8>, Vec<u32>)> {
             to += end - start;
         }
     }
-    bytes.truncate(to);
-    Some((bytes, ends))
+    Some(to)
 }
 
-fn read_merges(mut bits: Bits<'_>, codes: &[PrefixCode], count: usize) -> Option<Vec<Merge>> {
-    let [left_code, right_codes @ ..] = codes else { return None };
-    let mut merges = Vec::with_capacity(count);
-    // The class of the last byte of each token, by which the code of the right token is chosen.
-    let mut classes = vec![0; 256 + count];
-    for (number, class) in classes[..256].iter_mut().enumerate() {
-        *class = byte_class(byte_of_printable_order(number));
+/// Reads the merges, with what follows from them.
+struct MergeReader<'d> {
+    bits: Bits<'d>,
+    codes: &'d [PrefixCode],
+    /// The class of the last byte of each token, by which the code of the right token is chosen.
+    classes: Vec<u8>,
+    merges: Vec<Merge>,
+    /// Where each id's bytes end.
+    ends: Vec<u32>,
+}
+
+impl<'d> MergeReader<'d> {
+    /// The number of the first token that a merge makes.
+    const MADE: usize = 256;
+
+    fn new(data: &'d [u8], codes: &'d [PrefixCode], count: usize) -> Self {
+        let mut classes = vec![0; Self::MADE + count];
+        for (number, class) in classes[..Self::MADE].iter_mut().enumerate() {
+            *class = byte_class(byte_of_printable_order(number));
+        }
+        let mut ends = Vec::with_capacity(FIRST_BYTE as usize + Self::MADE + count + 1);
+        ends.resize(FIRST_BYTE as usize, 0);
+        ends.extend(1..=Self::MADE as u32);
+        Self { bits: Bits::new(data), codes, classes, merges: Vec::with_capacity(count), ends }
     }
-    for number in 256..classes.len() {
-        // Two numbers are at most 50 bits.
-        let window = bits.window();
-        let (left, left_len) = left_code.number(window);
-        let code = right_codes.get(usize::from(*classes.get(left as usize)?))?;
-        let (right, right_len) = code.number(window >> left_len);
-        bits.position += (left_len + right_len) as usize;
-        let class = *classes.get(right as usize)?;
-        classes[number] = class;
-        let result = FIRST_BYTE + number as u32;
-        merges.push(Merge { left: FIRST_BYTE + left, right: FIRST_BYTE + right, result });
+
+    fn read(mut self, count: usize) -> Option<(Vec<Merge>, Vec<u32>)> {
+        while self.merges.len() < count {
+            let block = self.merges.len()..(self.merges.len() + BLOCK).min(count);
+            self.block(block)?;
+        }
+        Some((self.merges, self.ends))
     }
-    Some(merges)
+
+    #[inline(never)]
+    fn block(&mut self, ranks: Range<usize>) -> Option<()> {
+        let [left_code, right_codes @ ..] = self.codes else { return None };
+        let mut position = self.bits.position;
+        let mut end = *self.ends.last()?;
+        for number in Self::MADE + ranks.start..Self::MADE + ranks.end {
+            // Two numbers are at most 50 bits.
+            let window = self.bits.window_at(position);
+            let (left, left_len) = left_code.number(window);
+            let code = right_codes.get(usize::from(*self.classes.get(left as usize)?))?;
+            let (right, right_len) = code.number(window >> left_len);
+            position += (left_len + right_len) as usize;
+            self.classes[number] = *self.classes.get(right as usize)?;
+            let (left, right) = (FIRST_BYTE + left, FIRST_BYTE + right);
+            self.merges.push(Merge { left, right, result: FIRST_BYTE + number as u32 });
+            end += token_len(&self.ends, left)? + token_len(&self.ends, right)?;
+            self.ends.push(end);
+        }
+        self.bits.position = position;
+        Some(())
+    }
+}
+
+#[inline]
+fn token_len(ends: &[u32], id: u32) -> Option<u32> {
+    Some(*ends.get(id as usize)? - *ends.get(id as usize - 1)?)
 }
 
 fn byte_class(byte: u8) -> u8 {
@@ -178,20 +220,28 @@ struct PrefixCode {
 }
 
 impl PrefixCode {
+    #[inline(never)]
     fn new(nibbles: &[u8]) -> Option<Self> {
         let lengths: Vec<u32> =
             nibbles.iter().flat_map(|byte| [byte & 15, byte >> 4]).map(u32::from).collect();
+        // The next code of each length: those of one length follow each other in the order of their symbols.
+        let mut counts = [0u32; 16];
+        lengths.iter().for_each(|length| counts[*length as usize] += 1);
+        counts[0] = 0;
+        let mut codes = [0u32; 16];
+        for length in 1..=LONGEST_CODE as usize {
+            codes[length] = (codes[length - 1] + counts[length - 1]) << 1;
+        }
         let mut entries = Box::new([0; 1 << LONGEST_CODE]);
-        let mut code = 0u32;
-        for length in 1..=LONGEST_CODE {
-            for (symbol, _) in lengths.iter().enumerate().filter(|(_, own)| **own == length) {
-                let first = (code.reverse_bits() >> (32 - length)) as usize;
-                for entry in entries.get_mut(first..)?.iter_mut().step_by(1 << length) {
-                    *entry = u16::try_from(symbol << 4).ok()? | u16::try_from(length).ok()?;
-                }
-                code += 1;
+        for (symbol, &length) in
+            lengths.iter().enumerate().filter(|(_, length)| (1..=LONGEST_CODE).contains(length))
+        {
+            let code = &mut codes[length as usize];
+            let first = (code.reverse_bits() >> (32 - length)) as usize;
+            for entry in entries.get_mut(first..)?.iter_mut().step_by(1 << length) {
+                *entry = u16::try_from(symbol << 4).ok()? | u16::try_from(length).ok()?;
             }
-            code <<= 1;
+            *code += 1;
         }
         Some(Self { entries })
     }
@@ -222,15 +272,15 @@ impl<'d> Bits<'d> {
         Self { data, position: 0 }
     }
 
-    /// At least 56 bits from the position on.
+    /// At least 56 bits from a position on.
     #[inline]
-    fn window(&self) -> u64 {
-        let rest = self.data.get(self.position / 8..).unwrap_or_default();
+    fn window_at(&self, position: usize) -> u64 {
+        let rest = self.data.get(position / 8..).unwrap_or_default();
         let word = match rest.first_chunk::<8>() {
             Some(chunk) => u64::from_le_bytes(*chunk),
             None => rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
         };
-        word >> (self.position % 8)
+        word >> (position % 8)
     }
 }
 

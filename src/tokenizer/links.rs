@@ -12,7 +12,8 @@
 //! What is stored may only err on the side of "linked": pairs of whole characters as bits under a hash, and the
 //! rare merges with only a part of a character next to the border by the two bytes at the border.
 
-use super::tables::Tables;
+use super::table::BLOCK;
+use super::tables::{Merge, Tables};
 use super::utf8::Utf8;
 
 const BITS: u32 = 20;
@@ -32,24 +33,23 @@ impl Links {
     pub(super) fn new(tables: &Tables) -> Self {
         let mut links = Self::default();
         // A border inside one of a merge's parts belongs to the merge that made the part.
-        for merge in tables.pairs.merges() {
-            let border = tables.token_len(merge.left);
+        tables.pairs.merges().chunks(BLOCK).for_each(|merges| links.add(merges, tables));
+        links
+    }
+
+    #[inline(never)]
+    fn add(&mut self, merges: &[Merge], tables: &Tables) {
+        for merge in merges {
             // Merges of tokens that are not text never happen.
-            let Some((left, right)) =
-                tables.token(merge.result).split_at_checked(border).filter(|_| border > 0)
-            else {
-                continue;
-            };
-            let (Some(&left_byte), Some(&right_byte)) = (left.last(), right.first()) else { continue };
+            let Some((left_byte, right_byte)) = tables.border(merge.left, merge.right) else { continue };
             if left_byte | right_byte < 0x80 || right_byte & 0xC0 == 0x80 {
                 continue;
             }
-            match (Utf8::last_of(left), Utf8::first_of(right)) {
-                (Some(left), Some(right)) => set(&mut links.pairs[..], pair_bit(left, right)),
-                _ => set(&mut links.seams[..], seam_bit(left_byte, right_byte)),
+            match (Utf8::last_of(tables.token(merge.left)), Utf8::first_of(tables.token(merge.right))) {
+                (Some(left), Some(right)) => set(&mut self.pairs[..], pair_bit(left, right)),
+                _ => set(&mut self.seams[..], seam_bit(left_byte, right_byte)),
             }
         }
-        links
     }
 
     /// Whether a token may contain the border between two characters. Two ASCII characters count as linked.

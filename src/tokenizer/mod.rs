@@ -50,6 +50,7 @@ pub use self::compact::BaseVocabulary;
 pub use self::decode::{Detokenizer, Piece};
 pub use self::load::{LoadError, LoadErrorKind};
 pub use self::prefix::{block_hashes, common_prefix};
+pub(crate) use self::table::fold;
 
 use self::added::Added;
 use self::cache::Trail;

@@ -1,5 +1,7 @@
 //! From a pair of tokens to the rank of its merge.
 
+use wide::u32x8;
+
 use super::table::{self, FARTHEST, Seed};
 use super::tables::{ID_LIMIT, Merge};
 
@@ -50,10 +52,12 @@ impl Bucket {
 
     /// Takes a pair, if there is room and none with its print.
     fn insert(&mut self, pair: u32) -> bool {
-        let used = self.0.iter().fold(0, |used, other| used + usize::from(*other != 0));
-        let has_twin =
-            self.0.iter().fold(false, |has, other| has | (*other != 0) & ((other ^ pair) & PRINT == 0));
-        let fits = used < self.0.len() && !has_twin;
+        let pairs = u32x8::new(self.0);
+        let free = pairs.simd_eq(u32x8::splat(0)).to_bitmask();
+        let twins =
+            ((pairs ^ u32x8::splat(pair)) & u32x8::splat(PRINT)).simd_eq(u32x8::splat(0)).to_bitmask();
+        let used = free.trailing_zeros() as usize;
+        let fits = used < self.0.len() && twins & !free == 0;
         if fits {
             self.0[used % self.0.len()] = pair;
         } else {
@@ -71,17 +75,23 @@ impl Pairs {
         let merges = merges.into_boxed_slice();
         let mut pairs = Self { seed, buckets, merges, ascii: Box::new([0; 1 << 14]) };
         for left in 0..0x80 {
-            for right in 0..0x80 {
-                let rank = pairs.rank(byte_ids[left], byte_ids[right]);
-                pairs.ascii[left << 7 | right] = if rank == NO_RANK { 0 } else { priority_of(rank) };
-            }
+            pairs.add_ascii(left, byte_ids);
         }
         Some(pairs)
     }
 
+    /// Fills in the pairs with one byte on the left.
+    #[inline(never)]
+    fn add_ascii(&mut self, left: usize, byte_ids: &[u32; 256]) {
+        for right in 0..0x80 {
+            let rank = self.rank(byte_ids[left], byte_ids[right]);
+            self.ascii[left << 7 | right] = if rank == NO_RANK { 0 } else { priority_of(rank) };
+        }
+    }
+
     fn buckets(merges: &[Merge], seed: Seed) -> Option<Box<[Bucket]>> {
         let len = merges.len() / PAIRS + 1;
-        let mut buckets = vec![Bucket::default(); len].into_boxed_slice();
+        let mut buckets: Box<[Bucket]> = table::empty(len);
         let entries = (0..).zip(merges).map(|(rank, merge)| {
             let hash = seed.multiply(key(merge.left, merge.right));
             (table::slot(hash, len), print(hash) | priority_of(rank))

@@ -25,8 +25,7 @@ impl Seed {
     /// The hash of two numbers.
     #[inline]
     pub(super) fn mix(self, a: u64, b: u64) -> u64 {
-        let product = u128::from(a ^ self.0) * u128::from(b ^ self.1);
-        (product >> 64) as u64 ^ product as u64
+        fold(a ^ self.0, b ^ self.1)
     }
 
     /// A cheap hash of one number, good in its upper bits.
@@ -43,7 +42,7 @@ pub(super) fn build<T: Copy + Default>(
     hash: impl Fn(&T) -> u64,
     is_empty: impl Fn(&T) -> bool,
 ) -> Option<Box<[T]>> {
-    let mut table = vec![T::default(); items.len() * 5 / 3 + 2].into_boxed_slice();
+    let mut table: Box<[T]> = empty(items.len() * 5 / 3 + 2);
     let len = table.len();
     in_order(items.iter().map(|item| (slot(hash(item), len), *item)), &mut table, |table, mut slot, item| {
         for _ in 0..=FARTHEST {
@@ -58,34 +57,99 @@ pub(super) fn build<T: Copy + Default>(
     .then_some(table)
 }
 
+/// So many slots with nothing in them.
+#[inline(never)]
+pub(super) fn empty<E: Copy + Default>(len: usize) -> Box<[E]> {
+    vec![E::default(); len].into_boxed_slice()
+}
+
 /// Gives items with their slots in order to `place`, each a little after the memory of its slot was asked for.
 /// Stops with false when `place` says so.
 pub(super) fn in_order<T: Copy + Default, E>(
-    items: impl Iterator<Item = (usize, T)>,
+    mut items: impl Iterator<Item = (usize, T)>,
     table: &mut [E],
     mut place: impl FnMut(&mut [E], usize, T) -> bool,
 ) -> bool {
-    const AHEAD: usize = 32;
-    let mut waiting = [(0, T::default()); AHEAD];
-    let mut count = 0;
-    for (slot, item) in items {
-        prefetch(&table[slot]);
-        let (slot, item) = std::mem::replace(&mut waiting[count % AHEAD], (slot, item));
-        if count >= AHEAD && !place(table, slot, item) {
-            return false;
+    let mut queue = Queue { waiting: [(0, T::default()); AHEAD], count: 0 };
+    loop {
+        match queue.pass(&mut items, table, &mut place) {
+            Some(BLOCK) => {}
+            Some(_) => break,
+            None => return false,
         }
-        count += 1;
     }
-    (count.saturating_sub(AHEAD)..count).all(|at| {
-        let (slot, item) = waiting[at % AHEAD];
+    (queue.count.saturating_sub(AHEAD)..queue.count).all(|at| {
+        let (slot, item) = queue.waiting[at % AHEAD];
         place(table, slot, item)
     })
+}
+
+/// So much of a vocabulary is worked on by one call of a function. Engines of WebAssembly begin with code that they
+/// have not optimised, and what replaces it counts from the next call on: a loop over all tokens would run in slow
+/// code to its end.
+pub(super) const BLOCK: usize = 1024;
+
+/// How long the memory of a slot is waited for.
+const AHEAD: usize = 32;
+
+/// Items whose memory was asked for.
+struct Queue<T> {
+    waiting: [(usize, T); AHEAD],
+    count: usize,
+}
+
+impl<T: Copy> Queue<T> {
+    /// Takes a block of items, or what is left; returns how many. Nothing if `place` refuses one.
+    #[inline(never)]
+    fn pass<E>(
+        &mut self,
+        items: &mut impl Iterator<Item = (usize, T)>,
+        table: &mut [E],
+        place: &mut impl FnMut(&mut [E], usize, T) -> bool,
+    ) -> Option<usize> {
+        let mut taken = 0;
+        for (slot, item) in items.take(BLOCK) {
+            taken += 1;
+            if !cfg!(target_arch = "x86_64") {
+                // Nothing to wait for.
+                if !place(table, slot, item) {
+                    return None;
+                }
+                continue;
+            }
+            prefetch(&table[slot]);
+            let (slot, item) = std::mem::replace(&mut self.waiting[self.count % AHEAD], (slot, item));
+            if self.count >= AHEAD && !place(table, slot, item) {
+                return None;
+            }
+            self.count += 1;
+        }
+        Some(taken)
+    }
 }
 
 /// The first slot for a hash, by its upper bits.
 #[inline]
 pub(super) fn slot(hash: u64, len: usize) -> usize {
+    if cfg!(target_arch = "wasm32") {
+        // Half the bits are enough, and one multiplication.
+        return ((hash >> 32) * len as u64 >> 32) as usize;
+    }
     ((u128::from(hash) * len as u128) >> 64) as usize
+}
+
+/// The halves of a product, one over the other.
+#[inline]
+pub(crate) fn fold(a: u64, b: u64) -> u64 {
+    if cfg!(target_arch = "wasm32") {
+        // There it would be a call for numbers of 128 bits. Without the carries, nothing else becomes of the parts.
+        let halves = |number: u64| (number & 0xFFFF_FFFF, number >> 32);
+        let ((a_low, a_high), (b_low, b_high)) = (halves(a), halves(b));
+        let upper = a_high * b_high + (a_low * b_high >> 32) + (a_high * b_low >> 32);
+        return a.wrapping_mul(b) ^ upper;
+    }
+    let product = u128::from(a) * u128::from(b);
+    (product >> 64) as u64 ^ product as u64
 }
 
 /// The slot after one.

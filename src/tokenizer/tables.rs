@@ -82,12 +82,7 @@ impl Tables {
     ) -> Result<Self, NoTables> {
         let mut starts = ends;
         starts.insert(0, 0);
-        let mut byte_ids = [u32::MAX; 256];
-        for (id, span) in (0..).zip(starts.windows(2)) {
-            if span[1] - span[0] == 1 {
-                byte_ids[usize::from(bytes[span[0] as usize])] = id;
-            }
-        }
+        let byte_ids = byte_ids(&bytes, &starts);
         let missing = (0..=255).find(|byte| byte_ids[usize::from(*byte)] == u32::MAX);
         if let Some(byte) = missing.filter(|_| word_rule != Words::None) {
             return Err(NoTables::MissingByte(byte));
@@ -145,6 +140,15 @@ impl Tables {
         }
     }
 
+    /// The last byte of one token and the first of another, if both are text.
+    #[inline]
+    pub(super) fn border(&self, left: u32, right: u32) -> Option<(u8, u8)> {
+        let span = |id: u32| Some((*self.starts.get(id as usize)?, *self.starts.get(id as usize + 1)?));
+        let ((left_start, left_end), (right_start, right_end)) = (span(left)?, span(right)?);
+        let are_text = left_start < left_end && right_start < right_end;
+        are_text.then(|| (self.bytes[left_end as usize - 1], self.bytes[right_start as usize]))
+    }
+
     /// The number of bytes of a token; zero if it is not text.
     #[inline]
     pub(super) fn token_len(&self, id: u32) -> usize {
@@ -156,4 +160,16 @@ impl Tables {
     pub(super) fn token_front(&self, id: u32) -> &[u8; FRONT] {
         self.bytes[self.starts[id as usize] as usize..].first_chunk().unwrap_or(&[0; FRONT])
     }
+}
+
+/// The tokens of the single bytes; [`u32::MAX`] where there is none.
+#[inline(never)]
+fn byte_ids(bytes: &[u8], starts: &[u32]) -> [u32; 256] {
+    let mut ids = [u32::MAX; 256];
+    for (id, span) in (0..).zip(starts.windows(2)) {
+        if span[1] - span[0] == 1 {
+            ids[usize::from(bytes[span[0] as usize])] = id;
+        }
+    }
+    ids
 }

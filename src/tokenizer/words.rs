@@ -115,13 +115,12 @@ impl WordTable {
     /// A table of these tokens, ascending by id, unless they collide too much.
     pub(super) fn new(tables: &Tables, words: impl Iterator<Item = u32> + Clone) -> Option<Self> {
         let is_short = |id: u32| tables.token_len(id) <= Key::SHORT;
-        let long: Vec<u32> = words.clone().filter(|id| !is_short(*id)).map(|id| id + 1).collect();
+        let (long, short_count) = Self::long_words(words.clone(), is_short);
         let long_hash = |entry: &u32| hash(tables.token(entry - 1), tables.seed);
-        let short_count = words.clone().count() - long.len();
         let long = table::build(&long, long_hash, |entry| *entry == 0)?;
 
         let len = short_count * 5 / 6 + 1;
-        let mut short = vec![Bucket::default(); len].into_boxed_slice();
+        let mut short: Box<[Bucket]> = table::empty(len);
         let entries = words.filter(|id| is_short(*id)).map(|id| {
             let entry = Entry::new(Key::of_front(tables.token_front(id), tables.token_len(id)), id);
             (table::slot(entry.hash(tables.seed), len), entry)
@@ -137,6 +136,20 @@ impl WordTable {
             false
         })
         .then_some(Self { short, long })
+    }
+
+    /// One more than the ids of words that are not short, and how many are.
+    #[inline(never)]
+    fn long_words(words: impl Iterator<Item = u32>, is_short: impl Fn(u32) -> bool) -> (Vec<u32>, usize) {
+        let (mut long, mut short_count) = (Vec::new(), 0);
+        for id in words {
+            if is_short(id) {
+                short_count += 1;
+            } else {
+                long.push(id + 1);
+            }
+        }
+        (long, short_count)
     }
 
     /// Soon the first place for this hash of a key will be read.

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use crate::tokenizer::fold;
+
 /// A map whose order never matters.
 pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
 
@@ -12,11 +14,13 @@ pub(super) struct Mix(u64);
 
 impl Mix {
     fn add(&mut self, word: u64) {
-        let product = u128::from(self.0 ^ word ^ 0x243F_6A88_85A3_08D3) * 0x9E37_79B9_7F4A_7C15;
-        #[allow(clippy::cast_possible_truncation)]
-        let folded = (product as u64) ^ ((product >> 64) as u64);
-        self.0 = folded;
+        self.0 = add(self.0, word);
     }
+}
+
+/// The hash of what had the hash `hash`, and one more word.
+pub(super) fn add(hash: u64, word: u64) -> u64 {
+    fold(hash ^ word ^ 0x243F_6A88_85A3_08D3, 0x9E37_79B9_7F4A_7C15)
 }
 
 impl Hasher for Mix {

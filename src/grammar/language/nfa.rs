@@ -4,7 +4,7 @@
 use super::algebra::limit;
 use super::chars::{Chars, Classes};
 use super::expr::{Expr, Look, Parsed};
-use super::hash::Map;
+use super::hash::{self, Map};
 use super::ladder::{Ladder, Ladders};
 use super::table::{Table, narrow};
 use super::{Language, LanguageError, Limits, look, utf8};
@@ -406,12 +406,7 @@ impl Builder {
         if set.iter().all(|&word| word == 0) {
             return Ok(0);
         }
-        let hash = set.iter().fold(0u64, |hash, &word| {
-            let product = u128::from(hash ^ word ^ 0x243F_6A88_85A3_08D3) * 0x9E37_79B9_7F4A_7C15;
-            #[allow(clippy::cast_possible_truncation)]
-            let folded = (product as u64) ^ ((product >> 64) as u64);
-            folded
-        });
+        let hash = set.iter().fold(0, |hash, &word| hash::add(hash, word));
         let size = self.words + 1;
         let newest = self.known.get(&hash).copied().unwrap_or(0);
         let mut candidate = newest;
