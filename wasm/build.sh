@@ -28,6 +28,7 @@ cargo build --locked -p bind
 if [ -d "$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown" ]; then
     own_std=no
     export RUSTFLAGS="-Ctarget-feature=+simd128"
+    std_levels=()
 else
     own_std=yes
     if [ ! -e /usr/lib/rustlib/src/rust/library/Cargo.lock ] || [ ! -x /usr/bin/wasm-ld-19 ]; then
@@ -36,10 +37,18 @@ else
     export RUSTC=/usr/bin/rustc RUSTDOC=/usr/bin/rustdoc RUSTC_BOOTSTRAP=1
     export CARGO_UNSTABLE_BUILD_STD=std,panic_abort CARGO_UNSTABLE_BUILD_STD_FEATURES=optimize_for_size
     export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=/usr/bin/wasm-ld-19
+    # Small parts of the standard library that take a large share of the time: numbers of 128 bits, memory.
+    std_levels=()
+    for crate in compiler_builtins dlmalloc alloc; do
+        std_levels+=(--config "profile.release.package.$crate.opt-level=3")
+    done
     # Nothing here panics by design; the texts of panics that cannot be would be a tenth of the module.
     export RUSTFLAGS="-Ctarget-feature=+simd128 -Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none"
 fi
 
+# Functions that are called at one place stay functions: that compresses better, and an engine that optimises a function
+# because of one loop in it has less to do.
+shape="-O3 --one-caller-inline-max-function-size 40"
 # Named one by one: with all features binaryen writes what Node 20 and Chromium refuse.
 features="--enable-bulk-memory --enable-bulk-memory-opt --enable-nontrapping-float-to-int --enable-sign-ext
     --enable-mutable-globals --enable-reference-types --enable-multivalue --enable-simd"
@@ -47,11 +56,12 @@ features="--enable-bulk-memory --enable-bulk-memory-opt --enable-nontrapping-flo
 variant() { # FOLDER LIMIT FEATURES LEVEL: one build of the module, at most LIMIT bytes after gzip
     local out=$here/npm/$1 size
     cargo build --locked --release --lib --target wasm32-unknown-unknown --target-dir "$target/wasm" \
-        --no-default-features --features "$3" --config "profile.release.package.deepseek-codec.opt-level=\"$4\""
+        --no-default-features --features "$3" --config "profile.release.package.deepseek-codec.opt-level=\"$4\"" \
+        "${std_levels[@]}"
     rm -rf "$out"
     "$target/debug/bind" "$target/wasm/wasm32-unknown-unknown/release/deepseek_codec_wasm.wasm" "$out" codec
     # shellcheck disable=SC2086
-    node_modules/.bin/wasm-opt -O3 $features -o "$out/small.wasm" "$out/codec_bg.wasm"
+    node_modules/.bin/wasm-opt $shape $features -o "$out/small.wasm" "$out/codec_bg.wasm"
     mv "$out/small.wasm" "$out/codec_bg.wasm"
     size=$(gzip -9c "$out/codec_bg.wasm" | wc -c)
     printf '%-16s %9s bytes, %9s after gzip (limit %s)\n' "$1" "$(stat -c %s "$out/codec_bg.wasm")" "$size" "$2"

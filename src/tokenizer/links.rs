@@ -40,12 +40,18 @@ impl Links {
     #[inline(never)]
     fn add(&mut self, merges: &[Merge], tables: &Tables) {
         for merge in merges {
+            let border = tables.token_len(merge.left);
             // Merges of tokens that are not text never happen.
-            let Some((left_byte, right_byte)) = tables.border(merge.left, merge.right) else { continue };
+            let Some((left, right)) =
+                tables.token(merge.result).split_at_checked(border).filter(|_| border > 0)
+            else {
+                continue;
+            };
+            let (Some(&left_byte), Some(&right_byte)) = (left.last(), right.first()) else { continue };
             if left_byte | right_byte < 0x80 || right_byte & 0xC0 == 0x80 {
                 continue;
             }
-            match (Utf8::last_of(tables.token(merge.left)), Utf8::first_of(tables.token(merge.right))) {
+            match (Utf8::last_of(left), Utf8::first_of(right)) {
                 (Some(left), Some(right)) => set(&mut self.pairs[..], pair_bit(left, right)),
                 _ => set(&mut self.seams[..], seam_bit(left_byte, right_byte)),
             }

@@ -107,9 +107,12 @@ impl<T: Copy> Queue<T> {
         table: &mut [E],
         place: &mut impl FnMut(&mut [E], usize, T) -> bool,
     ) -> Option<usize> {
-        let mut taken = 0;
-        for (slot, item) in items.take(BLOCK) {
-            taken += 1;
+        let mut count = self.count;
+        let mut left = BLOCK;
+        while left > 0
+            && let Some((slot, item)) = items.next()
+        {
+            left -= 1;
             if !cfg!(target_arch = "x86_64") {
                 // Nothing to wait for.
                 if !place(table, slot, item) {
@@ -118,13 +121,14 @@ impl<T: Copy> Queue<T> {
                 continue;
             }
             prefetch(&table[slot]);
-            let (slot, item) = std::mem::replace(&mut self.waiting[self.count % AHEAD], (slot, item));
-            if self.count >= AHEAD && !place(table, slot, item) {
+            let (slot, item) = std::mem::replace(&mut self.waiting[count % AHEAD], (slot, item));
+            if count >= AHEAD && !place(table, slot, item) {
                 return None;
             }
-            self.count += 1;
+            count += 1;
         }
-        Some(taken)
+        self.count = count;
+        Some(BLOCK - left)
     }
 }
 

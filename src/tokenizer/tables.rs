@@ -140,15 +140,6 @@ impl Tables {
         }
     }
 
-    /// The last byte of one token and the first of another, if both are text.
-    #[inline]
-    pub(super) fn border(&self, left: u32, right: u32) -> Option<(u8, u8)> {
-        let span = |id: u32| Some((*self.starts.get(id as usize)?, *self.starts.get(id as usize + 1)?));
-        let ((left_start, left_end), (right_start, right_end)) = (span(left)?, span(right)?);
-        let are_text = left_start < left_end && right_start < right_end;
-        are_text.then(|| (self.bytes[left_end as usize - 1], self.bytes[right_start as usize]))
-    }
-
     /// The number of bytes of a token; zero if it is not text.
     #[inline]
     pub(super) fn token_len(&self, id: u32) -> usize {
