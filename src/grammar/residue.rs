@@ -60,3 +60,20 @@ fn power(mut base: u64, mut exponent: u64) -> u64 {
     }
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{PRIME, multiply, within};
+
+    proptest! {
+        #[test]
+        fn products_are_those_of_a_division(a in 0..PRIME, b in prop_oneof![0..PRIME, PRIME - 9..PRIME, 0..11u64]) {
+            let rest = (u128::from(a) * u128::from(b) % u128::from(PRIME)) as u64;
+            prop_assert_eq!(multiply(a, b), rest);
+            prop_assert_eq!(multiply(PRIME - 1, b), if b == 0 { 0 } else { PRIME - b });
+            prop_assert_eq!(within(rest + 9), (rest + 9) % PRIME);
+        }
+    }
+}
