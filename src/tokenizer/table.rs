@@ -137,7 +137,7 @@ impl<T: Copy> Queue<T> {
 pub(super) fn slot(hash: u64, len: usize) -> usize {
     if cfg!(target_arch = "wasm32") {
         // Half the bits are enough, and one multiplication.
-        return ((hash >> 32) * len as u64 >> 32) as usize;
+        return (((hash >> 32) * len as u64) >> 32) as usize;
     }
     ((u128::from(hash) * len as u128) >> 64) as usize
 }
@@ -149,7 +149,7 @@ pub(crate) fn fold(a: u64, b: u64) -> u64 {
         // There it would be a call for numbers of 128 bits. Without the carries, nothing else becomes of the parts.
         let halves = |number: u64| (number & 0xFFFF_FFFF, number >> 32);
         let ((a_low, a_high), (b_low, b_high)) = (halves(a), halves(b));
-        let upper = a_high * b_high + (a_low * b_high >> 32) + (a_high * b_low >> 32);
+        let upper = a_high * b_high + ((a_low * b_high) >> 32) + ((a_high * b_low) >> 32);
         return a.wrapping_mul(b) ^ upper;
     }
     let product = u128::from(a) * u128::from(b);
