@@ -6,6 +6,7 @@
 //! threads. Both together stay finite, so look-around is decided exactly, within the limits.
 
 use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
 
 use super::algebra::limit;
 use super::chars::{Chars, Classes};
@@ -22,7 +23,14 @@ pub(super) fn automaton(
     place: Match,
     limits: &Limits,
 ) -> Result<Language, LanguageError> {
-    let mut program = Program { nodes: vec![Node::Match], aheads: Vec::new(), behinds: Vec::new(), limits };
+    let mut program = Program {
+        nodes: vec![Node::Match],
+        aheads: Vec::new(),
+        behinds: Vec::new(),
+        rungs: Vec::new(),
+        rails: 0,
+        limits,
+    };
     let end = if place == Match::Whole { program.add(Node::End(MATCH))? } else { MATCH };
     let entry = program.compile(expr, end, false)?;
     let classes = Classes::new(sets);
@@ -57,6 +65,9 @@ struct Program<'a> {
     aheads: Vec<u32>,
     /// The same for look-behinds; one inside another comes first.
     behinds: Vec<u32>,
+    /// The [rails](super::ladder) that each node is on, and its rank there; nodes at the end may be left out.
+    rungs: Vec<Vec<(u32, u32)>>,
+    rails: u32,
     limits: &'a Limits,
 }
 
@@ -111,9 +122,19 @@ impl Program<'_> {
         is_behind: bool,
     ) -> Result<u32, LanguageError> {
         let mut entry = next;
+        // Where each copy begins, and how many nodes it has.
+        let mut copies: Vec<u32> = Vec::new();
+        let mut width = 0;
+        let mut copy = |program: &mut Self, entry: u32| {
+            let start = program.nodes.len();
+            copies.push(narrow(start));
+            let body = program.compile(inner, entry, is_behind)?;
+            width = program.nodes.len() - start;
+            Ok(body)
+        };
         if let Some(max) = max {
             for _ in min..max {
-                let body = self.compile(inner, entry, is_behind)?;
+                let body = copy(self, entry)?;
                 if body == entry {
                     break;
                 }
@@ -121,19 +142,70 @@ impl Program<'_> {
             }
         } else {
             entry = self.add(Node::Split(vec![next]))?;
-            let body = self.compile(inner, entry, is_behind)?;
+            let body = copy(self, entry)?;
             if let Node::Split(ways) = &mut self.nodes[entry as usize] {
                 ways.push(body);
             }
         }
         for _ in 0..min {
-            let body = self.compile(inner, entry, is_behind)?;
+            let body = copy(self, entry)?;
             if body == entry {
                 break;
             }
             entry = body;
         }
+        match max {
+            None => self.ladder(copies.into_iter(), width),
+            // What has to come is not on it, but for the last copy.
+            Some(max) => {
+                self.ladder(copies[..copies.len().min((max - min) as usize + 1)].iter().rev().copied(), width)
+            }
+        }
         Ok(entry)
+    }
+
+    /// Notes that a place in one of these copies is enough instead of the same place in those after it.
+    fn ladder(&mut self, copies: impl Iterator<Item = u32>, width: usize) {
+        for (rank, start) in (0..).zip(copies) {
+            let end = start as usize + width;
+            if self.rungs.len() < end {
+                self.rungs.resize_with(end, Vec::new);
+            }
+            for (rail, rungs) in (self.rails..).zip(&mut self.rungs[start as usize..end]) {
+                rungs.push((rail, rank));
+            }
+        }
+        self.rails += narrow(width);
+    }
+
+    /// Whether all that may follow node `other` may follow `node` as well, as far as that shows at once.
+    fn includes(&self, node: u32, other: u32) -> bool {
+        let rungs = |node: u32| self.rungs.get(node as usize).map_or(&[][..], Vec::as_slice);
+        let others = rungs(other);
+        node == other
+            || !others.is_empty()
+                && rungs(node)
+                    .iter()
+                    .any(|(rail, rank)| others.iter().any(|other| other.0 == *rail && *rank < other.1))
+    }
+
+    /// Threads in order, without those that another one makes unnecessary because it goes on in the same ways and more,
+    /// and has fewer duties.
+    fn fewest(&self, mut threads: Vec<Thread>) -> Vec<Thread> {
+        threads.sort_unstable();
+        threads.dedup();
+        let is_needed = |thread: &Thread| {
+            !threads.iter().any(|other| {
+                other != thread
+                    && self.includes(other.node, thread.node)
+                    && other.at_end <= thread.at_end
+                    && other.duties.is_subset(&thread.duties)
+            })
+        };
+        let needed: Vec<bool> = threads.iter().map(is_needed).collect();
+        let mut needed = needed.into_iter();
+        threads.retain(|_| needed.next().unwrap_or(true));
+        threads
     }
 }
 
@@ -206,14 +278,43 @@ impl Machine<'_> {
         while at < states.len() {
             let state: State = Clone::clone(&states[at]);
             let own = known.get(&state).copied().unwrap_or(0);
+            // Characters that the state does not tell apart lead to the same one.
+            let sets = self.sets(&state);
+            let mut targets: Map<Vec<bool>, u32> = Map::default();
             for class in 0..self.classes {
-                let next = self.state(Some(&state), class, &mut work)?;
-                let target = self.number(next, &mut table, &mut known, &mut states, limits)?;
+                let reading = sets.iter().map(|set| self.member[set * self.classes + class]).collect();
+                let target = match targets.entry(reading) {
+                    Entry::Occupied(known) => *known.get(),
+                    Entry::Vacant(new) => {
+                        let next = self.state(Some(&state), class, &mut work)?;
+                        *new.insert(self.number(next, &mut table, &mut known, &mut states, limits)?)
+                    }
+                };
                 table.set(own, class, target);
             }
             at += 1;
         }
         Ok(table)
+    }
+
+    /// The sets that a state reads characters of.
+    fn sets(&self, state: &State) -> BTreeSet<usize> {
+        fn add(machine: &Machine<'_>, threads: &[Thread], sets: &mut BTreeSet<usize>) {
+            for thread in threads {
+                sets.extend(machine.set(thread.node));
+                thread.duties.iter().for_each(|duty| add(machine, &duty.threads, sets));
+            }
+        }
+        let mut sets = state.behinds.iter().flatten().filter_map(|node| self.set(*node)).collect();
+        add(self, &state.threads, &mut sets);
+        sets
+    }
+
+    fn set(&self, node: u32) -> Option<usize> {
+        match self.program.nodes[node as usize] {
+            Node::Set(set, _) => Some(set),
+            _ => None,
+        }
     }
 
     fn number(
@@ -282,7 +383,7 @@ impl Machine<'_> {
         if begins && self.close(Thread::at(self.entry), &place, &mut threads, work)? {
             return Ok(None);
         }
-        Ok(Some(State { threads: fewest(threads), behinds }))
+        Ok(Some(State { threads: self.program.fewest(threads), behinds }))
     }
 
     /// Where a node goes on that reads a character of `class`.
@@ -311,7 +412,7 @@ impl Machine<'_> {
                 return Ok(Outcome::Matched);
             }
         }
-        Ok(Outcome::Threads(fewest(after)))
+        Ok(Outcome::Threads(self.program.fewest(after)))
     }
 
     /// What is left of duties after a character; `None` if one cannot be met any more.
@@ -365,7 +466,7 @@ impl Machine<'_> {
                     let entry = self.program.aheads[*index as usize];
                     let outcome = match self.close(Thread::at(entry), place, &mut inner, work)? {
                         true => Outcome::Matched,
-                        false => Outcome::Threads(fewest(inner)),
+                        false => Outcome::Threads(self.program.fewest(inner)),
                     };
                     if add_duty(&mut duties, *is_negative, outcome) {
                         stack.push((*next, at_end, duties));
@@ -395,24 +496,6 @@ fn add_duty(duties: &mut BTreeSet<Duty>, is_negative: bool, outcome: Outcome) ->
             true
         }
     }
-}
-
-/// Threads in order, without those that another one makes unnecessary because it has fewer duties.
-fn fewest(mut threads: Vec<Thread>) -> Vec<Thread> {
-    threads.sort_unstable();
-    threads.dedup();
-    let is_needed = |thread: &Thread| {
-        !threads.iter().any(|other| {
-            other != thread
-                && other.node == thread.node
-                && other.at_end <= thread.at_end
-                && other.duties.is_subset(&thread.duties)
-        })
-    };
-    let needed: Vec<bool> = threads.iter().map(is_needed).collect();
-    let mut needed = needed.into_iter();
-    threads.retain(|_| needed.next().unwrap_or(true));
-    threads
 }
 
 /// Whether the text may end here.

@@ -96,7 +96,9 @@ fn long_repeats_are_counted_where_that_leads_into_no_dead_end() {
 /// Many counts may be at work at once; which of them, would be more than any number of states.
 #[test]
 fn counts_that_others_include_take_no_states() {
-    let cases: [(&str, String, String); 4] = [
+    let cases: [(&str, String, String); 6] = [
+        (r"[-a-z@:%._~#=]{1,256}\.[a-z()]{1,6}\b([-a-z@:%_~#?&/=]*)", "a.b".into(), "a.".into()),
+        (r"(arn:[a-z-]*:[0-9]{12}/)?([a-zA-Z0-9][a-zA-Z0-9-]{0,62})(?<!-)$", "+a-b".into(), "a-".into()),
         (
             "[a-z][a-z0-9_]{0,99}-[a-z0-9]{10}",
             format!("_{}-0123456789", "a".repeat(101)),

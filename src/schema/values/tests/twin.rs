@@ -83,8 +83,9 @@ pub(super) fn same(a: &Json, b: &Json) -> bool {
     }
 }
 
-/// Checks what is promised on the fields, and that every value has an instance. Returns one of the root.
-pub(super) fn check_promises(values: &Values) -> Json {
+/// Checks what is promised on the fields, and that every value has an instance. Returns one of the root; nothing if there
+/// is a value whose instances the search here is too simple for.
+pub(super) fn check_promises(values: &Values) -> Option<Json> {
     assert_ne!(values.root, ValueId::NEVER);
     for value in &values.values {
         assert!(value.strings.as_ref().is_none_or(|strings| !strings.is_empty()));
@@ -100,10 +101,18 @@ pub(super) fn check_promises(values: &Values) -> Json {
     for id in 1..values.values.len() {
         #[allow(clippy::cast_possible_truncation)]
         let id = ValueId(id as u32);
-        let example = examples.get(id).unwrap_or_else(|| panic!("{id:?} has no instance"));
-        assert!(accepts(values, id, example), "{id:?} does not accept {example}");
+        match examples.get(id) {
+            Some(example) => assert!(accepts(values, id, example), "{id:?} does not accept {example}"),
+            None => assert!(is_intricate(values), "{id:?} has no instance"),
+        }
     }
-    examples.get(values.root).cloned().unwrap()
+    examples.get(values.root).cloned()
+}
+
+/// Whether it may take luck to find instances: different items, or several keys of which some bring others with them.
+fn is_intricate(values: &Values) -> bool {
+    values.arrays.iter().any(|array| array.unique && array.min > 1)
+        || values.objects.iter().any(|object| object.min > 1 && !object.dependent.is_empty())
 }
 
 fn check_object(object: &Object) {
@@ -265,11 +274,12 @@ impl Examples {
             let witness = named.or_else(other)?;
             members.push(witness);
         }
-        for property in &object.properties {
+        for (place, property) in object.properties.iter().enumerate() {
             let is_new = members.iter().all(|(key, _)| *key != property.name);
             // A value that has no example yet may need this one.
             if members.len() < object.min as usize
                 && is_new
+                && self.has_all(object, place)
                 && let Some(example) = self.get(property.value)
             {
                 members.push((property.name.clone(), example.clone()));
@@ -294,6 +304,22 @@ impl Examples {
             members.push((key, value));
         }
         Some(Json::Object(members.into_iter().collect()))
+    }
+}
+
+impl Examples {
+    /// Whether there are examples for all properties that one brings with it.
+    fn has_all(&self, object: &Object, property: usize) -> bool {
+        let mut brought = vec![property as u32];
+        let mut next = 0;
+        while let Some(place) = brought.get(next).copied() {
+            let needed = object.dependent.iter().filter(|(first, _)| *first == place);
+            let new: Vec<u32> =
+                needed.map(|(_, second)| *second).filter(|at| !brought.contains(at)).collect();
+            brought.extend(new);
+            next += 1;
+        }
+        brought.iter().all(|place| self.get(object.properties[*place as usize].value).is_some())
     }
 }
 
