@@ -1,10 +1,18 @@
 //! Finite sets of words.
 
+use std::hash::Hasher;
+
+use super::algebra::limit;
 use super::dfa::Dfa;
+use super::hash::{Map, Mix};
 use super::table::{DEAD, Table, narrow};
 use super::{LanguageError, Limits};
 
 /// The smallest automaton of `words`.
+///
+/// Words come in order, so what is behind a word's beginning is complete when a word comes that does not share it; then
+/// its states are joined with equal ones (Daciuk, Mihov, Watson and Watson: *Incremental construction of minimal acyclic
+/// finite-state automata*, 2000). At no time there is more than the result and one word.
 pub(super) fn automaton<'a>(
     words: impl Iterator<Item = &'a str>,
     limits: &Limits,
@@ -22,31 +30,84 @@ pub(super) fn automaton<'a>(
         count += 1;
         *letter = count;
     }
-    let mut tree = Table::never(count as usize + 1);
-    // The states along the last word.
-    let mut path = vec![tree.add(0)];
-    if !words.is_empty() {
-        tree.start = path[0];
-    }
+    let mut builder =
+        Builder { table: Table::never(count as usize + 1), known: Map::default(), edges: Vec::new(), limits };
+    let mut path = vec![State::default()];
     let mut last: &[u8] = &[];
-    for word in words {
+    for word in &words {
         let shared = word.iter().zip(last).take_while(|(a, b)| a == b).count();
-        path.truncate(shared + 1);
-        if tree.states() + word.len() - shared > limits.max_cells / tree.letters {
-            return Err(LanguageError::TooLarge);
-        }
+        builder.close(&mut path, shared)?;
         for &byte in &word[shared..] {
-            let new = tree.add(0);
-            let from = path.last().copied().unwrap_or(DEAD);
-            tree.set(from, letters[byte as usize].into(), new);
-            path.push(new);
+            if let Some(state) = path.last_mut() {
+                state.edges.push((letters[byte as usize], DEAD));
+            }
+            path.push(State::default());
         }
-        if let Some(&end) = path.last() {
-            tree.labels[end as usize] = 1;
+        if let Some(state) = path.last_mut() {
+            state.ends = true;
         }
         last = word;
     }
-    let smallest = tree.smallest();
-    debug_assert!(narrow(smallest.states()) <= narrow(tree.states()));
-    Ok(Dfa::new(&smallest, &letters))
+    builder.close(&mut path, 0)?;
+    if !words.is_empty() {
+        builder.table.start = builder.state(&path[0])?;
+    }
+    Ok(Dfa::new(&builder.table, &letters))
+}
+
+/// A state that words are still added to.
+#[derive(Default)]
+struct State {
+    ends: bool,
+    /// Letters with their states; that of the last one is not known while words go on behind it.
+    edges: Vec<(u8, u32)>,
+}
+
+struct Builder<'l> {
+    table: Table,
+    /// The states with each hash.
+    known: Map<u64, Vec<u32>>,
+    /// The edges of each state of the table but the dead one.
+    edges: Vec<Vec<(u8, u32)>>,
+    limits: &'l Limits,
+}
+
+impl Builder<'_> {
+    /// Gives numbers to the states of a path but for its first ones.
+    fn close(&mut self, path: &mut Vec<State>, kept: usize) -> Result<(), LanguageError> {
+        while path.len() > kept + 1 {
+            let Some(state) = path.pop() else { break };
+            let number = self.state(&state)?;
+            if let Some((_, target)) = path.last_mut().and_then(|state| state.edges.last_mut()) {
+                *target = number;
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of a state, or of an equal one.
+    fn state(&mut self, state: &State) -> Result<u32, LanguageError> {
+        let mut hash = Mix::default();
+        hash.write_u32(state.ends.into());
+        for &(letter, target) in &state.edges {
+            hash.write_u64(u64::from(letter) << 32 | u64::from(target));
+        }
+        let same = self.known.entry(hash.finish()).or_default();
+        let is_equal = |number: &&u32| {
+            self.table.labels[**number as usize] == u32::from(state.ends)
+                && self.edges[**number as usize - 1] == state.edges
+        };
+        if let Some(number) = same.iter().find(is_equal) {
+            return Ok(*number);
+        }
+        limit(self.table.states(), self.table.letters, self.limits)?;
+        let new = self.table.add(state.ends.into());
+        for &(letter, target) in &state.edges {
+            self.table.set(new, letter.into(), target);
+        }
+        same.push(new);
+        self.edges.push(state.edges.clone());
+        debug_assert_eq!(narrow(self.edges.len()), new);
+        Ok(new)
+    }
 }
