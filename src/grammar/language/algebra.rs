@@ -163,11 +163,60 @@ impl Language {
         String::from_utf8(bytes).ok()
     }
 
+    /// The number of texts of a language with a longest one, or a number beyond `limit`; nothing if it takes long to
+    /// find out.
+    fn count_by_length(&self, limit: u64) -> Option<u64> {
+        const WORK: usize = 1 << 18;
+        let longest = self.max_chars?;
+        let dfa = &*self.dfa;
+        let continues = dfa.continues();
+        let mut widths = [0u64; 256];
+        dfa.classes.iter().for_each(|&class| widths[class as usize] += 1);
+        // How many ways lead to each state over the bytes that begin characters, or over those that continue them.
+        let after = |ways: &[u64], is_later: bool| {
+            let mut next = vec![0u64; dfa.states()];
+            for (state, ways) in (0..).zip(ways).filter(|(_, ways)| **ways > 0) {
+                for (class, &target) in dfa.row(state).iter().enumerate() {
+                    if target != DEAD && continues[class] == is_later {
+                        let cell = &mut next[target as usize];
+                        *cell = cell.saturating_add(ways.saturating_mul(widths[class]));
+                    }
+                }
+            }
+            next
+        };
+        let mut ways = vec![0u64; dfa.states()];
+        ways[dfa.start as usize] = 1;
+        let mut count = 0u64;
+        for chars in 0..=longest {
+            if chars >= self.min_chars {
+                let ends = (0..).zip(&ways).filter(|(state, _)| dfa.is_accepting(*state));
+                count = ends.fold(count, |count, (_, ways)| count.saturating_add(*ways));
+            }
+            if count > limit || ways.iter().all(|ways| *ways == 0) {
+                return Some(count);
+            }
+            if chars as usize * self.cells() > WORK {
+                return None;
+            }
+            ways = after(&ways, false);
+            let mut inside = ways.clone();
+            for _ in 0..3 {
+                inside = after(&inside, true);
+                ways.iter_mut().zip(&inside).for_each(|(ways, more)| *ways = ways.saturating_add(*more));
+            }
+        }
+        Some(count)
+    }
+
     /// The number of its texts if that is at most `limit`.
     #[must_use]
     pub fn count(&self, limit: u64) -> Option<u64> {
         if self.is_empty() {
             return Some(0);
+        }
+        if let Some(count) = self.count_by_length(limit) {
+            return (count <= limit).then_some(count);
         }
         let plain = self.expanded(&Limits::default()).ok()?;
         let dfa = &*plain.dfa;

@@ -361,6 +361,12 @@ proptest! {
         prop_assert_eq!(language.count(100), Some(different.len() as u64));
         prop_assert_eq!(language.count(different.len() as u64 - u64::from(!different.is_empty())).is_some(), different.is_empty());
         check_form(&language)?;
+        // With bounds on the number of characters, counted without writing them out.
+        for (min, max) in [(0, 3), (1, 2), (4, 6)] {
+            let within = different.iter().filter(|word| (min..=max).contains(&word.chars().count()));
+            let bounded = language.counted(min as u32, Some(max as u32));
+            prop_assert_eq!(bounded.count(100), Some(within.count() as u64));
+        }
     }
 }
 
