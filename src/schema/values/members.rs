@@ -30,8 +30,8 @@ pub(super) struct Members<'s> {
     pub(super) evaluated: Vec<Rc<Rules<'s>>>,
 }
 
-/// What members must be, by key.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// What members must be, by key. `Eq` lets shared ones be equal at once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Rules<'s> {
     pub(super) named: Vec<(&'s str, ValueId)>,
     /// For keys in a language; several may apply, also to named keys.
