@@ -8,6 +8,7 @@ use super::chars::Chars;
 use super::expr::{Expr, Parsed};
 use super::{LanguageError, Limits};
 
+mod case;
 mod class;
 mod sets;
 
@@ -162,7 +163,7 @@ impl Parser {
     }
 
     fn set(&mut self, set: Chars) -> Expr {
-        let set = if self.flags.ignore_case { sets::fold_case(&set) } else { set };
+        let set = if self.flags.ignore_case { case::fold(&set) } else { set };
         Expr::Set(self.intern(set))
     }
 
@@ -493,7 +494,7 @@ impl Parser {
 
     /// A named set or its complement. Case is folded before that.
     fn signed(&self, set: Chars, is_negative: bool) -> Chars {
-        let set = if self.flags.ignore_case { sets::fold_case(&set) } else { set };
+        let set = if self.flags.ignore_case { case::fold(&set) } else { set };
         if is_negative { set.not() } else { set }
     }
 }

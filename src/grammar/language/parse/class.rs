@@ -1,7 +1,7 @@
 //! Classes: `[…]`.
 
 use super::super::chars::Chars;
-use super::{Dialect, Parser, Parsing, sets};
+use super::{Dialect, Parser, Parsing, case, sets};
 
 impl Parser {
     /// The rest of a class.
@@ -23,7 +23,7 @@ impl Parser {
         };
         self.depth -= 1;
         if self.flags.ignore_case {
-            set = sets::fold_case(&set);
+            set = case::fold(&set);
         }
         Ok(if is_negative { set.not() } else { set })
     }

@@ -1,6 +1,6 @@
 //! Named sets of characters.
 
-use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
+use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 
 use super::super::chars::Chars;
 
@@ -45,15 +45,6 @@ pub(super) fn property(name: &str) -> Option<Chars> {
 /// The set of `[:name:]`.
 pub(super) fn posix(name: &str) -> Option<Chars> {
     read(&format!("[[:{name}:]]"))
-}
-
-/// Every character whose simple case folding is that of a character of `set`.
-pub(super) fn fold_case(set: &Chars) -> Chars {
-    let range =
-        |&(low, high): &(u32, u32)| Some(ClassUnicodeRange::new(char::from_u32(low)?, char::from_u32(high)?));
-    let mut class = ClassUnicode::new(set.ranges().iter().filter_map(range));
-    class.case_fold_simple();
-    of_class(&class)
 }
 
 fn of_class(class: &ClassUnicode) -> Chars {
