@@ -246,14 +246,10 @@ fn check_against_direct(document: &Json, dice: &mut direct::Dice) -> Option<Sche
         return refused;
     }
     let values = found.ok().map(|(values, _)| values);
-    if let Some(values) = &values {
-        if let Some(example) = twin::check_promises(values) {
-            assert_ne!(
-                direct::verdict(document, &example),
-                Some(false),
-                "{document} does not allow {example}"
-            );
-        }
+    if let Some(values) = &values
+        && let Some(example) = twin::check_promises(values)
+    {
+        assert_ne!(direct::verdict(document, &example), Some(false), "{document} does not allow {example}");
     }
     for _ in 0..40 {
         let instance = direct::instance(dice, 3);
