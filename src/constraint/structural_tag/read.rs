@@ -347,7 +347,7 @@ impl Reader<'_> {
     /// Text without any of these. What has a special token in it stands in no text.
     fn free(&self, without: Vec<&str>) -> Result<Expr, ConstraintError> {
         let is_text = |text: &&str| !self.pieces(text).iter().any(|part| matches!(part, Expr::Special(_)));
-        let without: Vec<String> = without.into_iter().filter(is_text).map(regex_syntax::escape).collect();
+        let without: Vec<String> = without.into_iter().filter(is_text).map(escaped).collect();
         if without.is_empty() {
             return Ok(Expr::Word(Language::any()));
         }
@@ -381,4 +381,16 @@ impl Reader<'_> {
         }
         pieces
     }
+}
+
+/// A pattern of exactly this text.
+fn escaped(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len());
+    for character in text.chars() {
+        if r"\.+*?()|[]{}^$#&-~".contains(character) {
+            pattern.push('\\');
+        }
+        pattern.push(character);
+    }
+    pattern
 }

@@ -103,7 +103,7 @@ impl Parser {
             if !self.eat(":]") {
                 return Err(self.syntax());
             }
-            let set = sets::posix(&name).ok_or_else(|| self.syntax())?;
+            let set = sets::posix(&name);
             return Ok(if is_negative { set.not() } else { set });
         }
         self.class()

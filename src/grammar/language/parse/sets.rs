@@ -1,9 +1,5 @@
 //! Named sets of characters.
 
-use regex_syntax::ast::{self, Ast, ClassAsciiKind, ClassPerlKind, ClassUnicodeKind, ClassUnicodeOpKind};
-use regex_syntax::hir::translate::Translator;
-use regex_syntax::hir::{Class, HirKind};
-
 use super::super::chars::Chars;
 
 /// What `\s` is in ECMA-262.
@@ -23,15 +19,9 @@ const SPACE: [(u32, u32); 10] = [
 /// The set of `\d`, `\w` or `\s`.
 pub(super) fn perl(letter: char, is_unicode: bool) -> Chars {
     match letter {
-        _ if is_unicode => {
-            let kind = match letter {
-                'd' => ClassPerlKind::Digit,
-                'w' => ClassPerlKind::Word,
-                _ => ClassPerlKind::Space,
-            };
-            let class = ast::ClassPerl { span: NOWHERE, kind, negated: false };
-            characters(&Ast::class_perl(class)).unwrap_or_default()
-        }
+        'd' if is_unicode => union(&["gnd"]),
+        'w' if is_unicode => union(&["balphabetic", "gm", "gnd", "gpc", "bjoincontrol"]),
+        _ if is_unicode => union(&["bwhitespace"]),
         'd' => Chars::new([(0x30, 0x39)]),
         'w' => Chars::new([(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)]),
         _ => Chars::new(SPACE),
@@ -40,99 +30,187 @@ pub(super) fn perl(letter: char, is_unicode: bool) -> Chars {
 
 /// The set of `\p{name}`.
 pub(super) fn property(name: &str) -> Option<Chars> {
-    // ECMA-262 does not know them, and their tables are there only if another crate of the build asks for them.
-    const OTHERS: [&str; 7] =
-        ["age", "gcb", "graphemeclusterbreak", "wb", "wordbreak", "sb", "sentencebreak"];
-    let plain: String =
-        name.split(['=', ':']).next().unwrap_or_default().chars().filter(char::is_ascii_alphabetic).collect();
-    let plain = plain.to_ascii_lowercase();
-    if OTHERS.contains(&plain.strip_prefix("is").unwrap_or(&plain)) {
-        return None;
-    }
-    let with = |operator: &str, op: ClassUnicodeOpKind| {
-        let (name, value) = name.split_once(operator)?;
-        Some(ClassUnicodeKind::NamedValue { op, name: name.to_owned(), value: value.to_owned() })
+    let of_kind =
+        ["!=", ":", "="].into_iter().find_map(|operator| Some((operator, name.split_once(operator)?)));
+    let Some((operator, (kind, value))) = of_kind else {
+        let name = normal(name);
+        return ["b", "g", "s"].iter().find_map(|kind| set(&format!("{kind}{name}")));
     };
-    let kind = with("!=", ClassUnicodeOpKind::NotEqual)
-        .or_else(|| with(":", ClassUnicodeOpKind::Colon))
-        .or_else(|| with("=", ClassUnicodeOpKind::Equal))
-        .unwrap_or_else(|| ClassUnicodeKind::Named(name.to_owned()));
-    characters(&Ast::class_unicode(ast::ClassUnicode { span: NOWHERE, negated: false, kind }))
+    let kind = match normal(kind).as_str() {
+        "gc" | "generalcategory" => "g",
+        "sc" | "script" => "s",
+        "scx" | "scriptextensions" => "x",
+        _ => return None,
+    };
+    let set = set(&format!("{kind}{}", normal(value)))?;
+    Some(if operator == "!=" { set.not() } else { set })
 }
 
 /// The set of `[:name:]`. What is no name is a class of its letters and the colon, as for crate `regex`.
-pub(super) fn posix(name: &str) -> Option<Chars> {
-    let Some(kind) = ClassAsciiKind::from_name(name) else {
-        return Some(Chars::new(name.chars().chain([':']).map(|letter| (letter as u32, letter as u32))));
+pub(super) fn posix(name: &str) -> Chars {
+    let ranges: &[(char, char)] = match name {
+        "alnum" => &[('0', '9'), ('A', 'Z'), ('a', 'z')],
+        "alpha" => &[('A', 'Z'), ('a', 'z')],
+        "ascii" => &[('\0', '\x7F')],
+        "blank" => &[('\t', '\t'), (' ', ' ')],
+        "cntrl" => &[('\0', '\x1F'), ('\x7F', '\x7F')],
+        "digit" => &[('0', '9')],
+        "graph" => &[('!', '~')],
+        "lower" => &[('a', 'z')],
+        "print" => &[(' ', '~')],
+        "punct" => &[('!', '/'), (':', '@'), ('[', '`'), ('{', '~')],
+        "space" => &[('\t', '\r'), (' ', ' ')],
+        "upper" => &[('A', 'Z')],
+        "word" => &[('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')],
+        "xdigit" => &[('0', '9'), ('A', 'F'), ('a', 'f')],
+        _ => return Chars::new(name.chars().chain([':']).map(|letter| (letter as u32, letter as u32))),
     };
-    let item = ast::ClassSetItem::Ascii(ast::ClassAscii { span: NOWHERE, kind, negated: false });
-    let kind = ast::ClassSet::Item(item);
-    characters(&Ast::class_bracketed(ast::ClassBracketed { span: NOWHERE, negated: false, kind }))
+    Chars::new(ranges.iter().map(|&(low, high)| (low as u32, high as u32)))
 }
 
-/// There is no text of a pattern that sets come from: crate `regex-syntax` knows the characters, and reads nothing.
-const NOWHERE: ast::Span = ast::Span { start: START, end: START };
-const START: ast::Position = ast::Position { offset: 0, line: 1, column: 1 };
+/// Names are compared without regard to case, spaces, hyphens, underscores, a leading `is`, and what is not ASCII.
+fn normal(name: &str) -> String {
+    let is = name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("is"));
+    let rest = if is { &name[2..] } else { name };
+    let is_letter = |letter: &char| letter.is_ascii() && !matches!(letter, ' ' | '-' | '_');
+    let normal: String = rest.chars().filter(is_letter).map(|letter| letter.to_ascii_lowercase()).collect();
+    // `isc` is the short name of a property (of which there is no set), and not category `c`.
+    if is && normal == "c" { "isc".to_owned() } else { normal }
+}
 
-/// The set that a pattern of one class stands for.
-fn characters(class: &Ast) -> Option<Chars> {
-    match Translator::new().translate("", class).ok()?.kind() {
-        HirKind::Class(Class::Unicode(class)) => {
-            Some(Chars::new(class.ranges().iter().map(|range| (range.start() as u32, range.end() as u32))))
+/// The sets of Unicode 16, as `tools/properties` writes them (the layout is described there).
+static SETS: &[u8] = include_bytes!("properties.bin");
+
+/// What is in any of these sets.
+fn union(names: &[&str]) -> Chars {
+    names.iter().filter_map(|name| set(name)).reduce(|left, right| left.or(&right)).unwrap_or_default()
+}
+
+/// The set that has this name behind the letter of its kind.
+fn set(name: &str) -> Option<Chars> {
+    let mut sets = SETS;
+    while !sets.is_empty() {
+        let names = stretch(&mut sets);
+        let mut numbers = stretch(&mut sets);
+        if names.split(|byte| *byte == b' ').any(|known| known == name.as_bytes()) {
+            let mut next = 0;
+            let ranges = std::iter::from_fn(|| {
+                let low = next + (!numbers.is_empty()).then(|| number(&mut numbers))?;
+                let high = low + number(&mut numbers);
+                next = high + 1;
+                Some((low, high))
+            });
+            return Some(Chars::new(ranges));
         }
-        HirKind::Class(Class::Bytes(class)) => {
-            Some(Chars::new(class.ranges().iter().map(|range| (range.start().into(), range.end().into()))))
-        }
-        HirKind::Literal(literal) => {
-            let mut characters = std::str::from_utf8(&literal.0).ok()?.chars();
-            let one = Chars::one(characters.next()?);
-            characters.next().is_none().then_some(one)
-        }
-        _ => None,
     }
+    None
+}
+
+/// The bytes whose number stands in front.
+fn stretch<'a>(bytes: &mut &'a [u8]) -> &'a [u8] {
+    let length = number(bytes) as usize;
+    bytes.split_off(..length).unwrap_or_default()
+}
+
+fn number(bytes: &mut &[u8]) -> u32 {
+    let mut number = 0;
+    let mut shift = 0;
+    while let Some(&byte) = bytes.split_off_first() {
+        number |= u32::from(byte & 0x7F) << shift;
+        if byte < 0x80 {
+            break;
+        }
+        shift += 7;
+    }
+    number
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use regex_syntax::hir::{Class, HirKind};
+
     use super::*;
 
-    /// The same by the parser of crate `regex-syntax`.
+    /// The same by crate `regex-syntax`.
     fn twin(pattern: &str) -> Option<Chars> {
-        match regex_syntax::parse(pattern).ok()?.kind() {
-            HirKind::Class(Class::Unicode(class)) => Some(Chars::new(
-                class.ranges().iter().map(|range| (range.start() as u32, range.end() as u32)),
-            )),
-            HirKind::Literal(literal) => Some(Chars::new(
-                std::str::from_utf8(&literal.0).ok()?.chars().map(|it| (it as u32, it as u32)),
-            )),
-            _ => None,
+        let set = match regex_syntax::parse(pattern).ok()?.kind() {
+            HirKind::Class(Class::Unicode(class)) => {
+                class.ranges().iter().map(|range| (range.start() as u32, range.end() as u32)).collect()
+            }
+            // An empty class.
+            HirKind::Class(Class::Bytes(class)) if class.ranges().is_empty() => Vec::new(),
+            HirKind::Literal(literal) => {
+                let text = std::str::from_utf8(&literal.0).ok()?;
+                text.chars().map(|character| (character as u32, character as u32)).collect()
+            }
+            _ => return None,
+        };
+        Some(Chars::new(set))
+    }
+
+    /// All names, without their kinds.
+    fn names() -> Vec<&'static str> {
+        let (mut sets, mut names) = (SETS, Vec::new());
+        while !sets.is_empty() {
+            let known = std::str::from_utf8(stretch(&mut sets)).unwrap();
+            names.extend(known.split(' ').map(|name| &name[1..]));
+            stretch(&mut sets);
         }
+        names
+    }
+
+    fn check(name: &str) {
+        assert_eq!(property(name), twin(&format!("\\p{{{name}}}")), "{name}");
     }
 
     #[test]
-    fn named_sets_are_those_that_a_parser_finds() {
-        for letter in ['d', 's', 'w'] {
-            assert_eq!(Some(perl(letter, true)), twin(&format!("\\{letter}")));
+    fn sets_are_those_of_another_crate() {
+        let names = names();
+        assert!(names.len() > 860, "only {} names", names.len());
+        for name in names {
+            check(name);
+            for kind in ["gc=", "Script:", "scx!=", "is General_Category != "] {
+                check(&format!("{kind}{name}"));
+            }
         }
-        for name in "L Lu lu ^L any assigned ascii Letter Line_Separator Zl Cs surrogate Greek isGreek script=Greek \
-            sc:grek scx!=Greek scx=Greek gc=Lu gc!=Lu gc:=Lu alphabetic Alpha White_Space emoji ri xids idsb cwcf \
-            sc= =sc : = != Lu=yes nothing age=6.0 gcb=lf"
-            .split(' ')
-            .chain(["", " l u "])
-        {
-            let expected = if name.starts_with("age") || name.starts_with("gcb") {
-                None
-            } else {
-                twin(&format!("\\p{{{name}}}"))
-            };
-            assert_eq!(property(name), expected, "{name}");
+        for letter in ['d', 's', 'w'] {
+            assert_eq!(Some(perl(letter, true)), twin(&format!("\\{letter}")), "{letter}");
         }
         for name in
             "alnum alpha ascii blank cntrl digit graph lower print punct space upper word xdigit none z"
                 .split(' ')
                 .chain([""])
         {
-            assert_eq!(posix(name), twin(&format!("[[:{name}:]]")), "{name}");
+            assert_eq!(Some(posix(name)), twin(&format!("[[:{name}:]]")), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_name_has_no_set() {
+        for name in "isc is_c IS-C cs surrogate hrkt unknown alnum word Lu=yes alphabetic=yes sc= =sc : = != \
+            gc:=Lu gc=any sc=any nothing bc lm cf sc lc ea"
+            .split(' ')
+            .chain(["", " l u ", "Lé", "é", "is", "ﬁs"])
+        {
+            check(name);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn names_are_compared_as_another_crate_compares_them(
+            index in any::<prop::sample::Index>(),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), "[-_ isIScé=A]"), 0..4),
+            upper in any::<bool>(),
+        ) {
+            let mut name: Vec<char> = index.get(&names()).chars().collect();
+            for (place, change) in changes {
+                let place = place.index(name.len() + 1);
+                name.splice(place..place, change.chars());
+            }
+            let name: String = name.into_iter().collect();
+            check(&if upper { name.to_uppercase() } else { name });
         }
     }
 }
