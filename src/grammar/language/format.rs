@@ -80,7 +80,7 @@ impl<'g> Rules<'g> {
             let mut meaning = Meaning { rules: self, sets: Vec::new(), depth: 0 };
             let expr = meaning.of(node)?;
             let parsed = Parsed { expr, sets: meaning.sets };
-            let next = nfa::language(parsed, Match::Whole, &self.limits).ok()?;
+            let next = nfa::language(parsed, Match::Whole, &self.limits, &mut 0).ok()?;
             language = Some(match language {
                 Some(language) => language.and(&next, &self.limits).ok()?,
                 None => next,

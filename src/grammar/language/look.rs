@@ -22,6 +22,7 @@ pub(super) fn automaton(
     sets: &[Chars],
     place: Match,
     limits: &Limits,
+    effort: &mut usize,
 ) -> Result<Language, LanguageError> {
     let mut program = Program {
         nodes: vec![Node::Match],
@@ -39,7 +40,7 @@ pub(super) fn automaton(
         members.iter().for_each(|&class| member[set * classes.count + class as usize] = true);
     }
     let machine = Machine { program, member, classes: classes.count, place, entry };
-    let table = machine.run(limits)?;
+    let table = machine.run(limits, effort)?;
     utf8::over_bytes(&table.smallest(), &classes, limits).map(Language::of)
 }
 
@@ -264,15 +265,22 @@ struct Machine<'a> {
 }
 
 impl Machine<'_> {
-    fn run(&self, limits: &Limits) -> Result<Table, LanguageError> {
+    fn run(&self, limits: &Limits, effort: &mut usize) -> Result<Table, LanguageError> {
+        // A step of the search costs about as much as several cells of a table.
+        let most = limits.max_cells / 2;
+        let mut work = most;
+        let table = self.search(limits, &mut work);
+        *effort += most - work;
+        table
+    }
+
+    fn search(&self, limits: &Limits, work: &mut usize) -> Result<Table, LanguageError> {
         let mut table = Table::never(self.classes);
         let matched = table.add(1);
         (0..self.classes).for_each(|class| table.set(matched, class, matched));
         let mut known: Map<State, u32> = Map::default();
         let mut states = Vec::new();
-        // A step of the search costs about as much as several cells of a table.
-        let mut work = limits.max_cells / 8;
-        let first = self.state(None, 0, &mut work)?;
+        let first = self.state(None, 0, work)?;
         table.start = self.number(first, &mut table, &mut known, &mut states, limits)?;
         let mut at = 0;
         while at < states.len() {
@@ -286,7 +294,7 @@ impl Machine<'_> {
                 let target = match targets.entry(reading) {
                     Entry::Occupied(known) => *known.get(),
                     Entry::Vacant(new) => {
-                        let next = self.state(Some(&state), class, &mut work)?;
+                        let next = self.state(Some(&state), class, work)?;
                         *new.insert(self.number(next, &mut table, &mut known, &mut states, limits)?)
                     }
                 };

@@ -156,8 +156,17 @@ impl Language {
     /// # Errors
     /// All of [`LanguageError`].
     pub fn pattern(pattern: &str, limits: &Limits) -> Result<Self, LanguageError> {
+        Self::pattern_with_effort(pattern, limits, &mut 0)
+    }
+
+    /// The same. Adds to `effort` how many steps of about 200 ns look-around took.
+    pub(crate) fn pattern_with_effort(
+        pattern: &str,
+        limits: &Limits,
+        effort: &mut usize,
+    ) -> Result<Self, LanguageError> {
         let parsed = parse::parse(pattern, parse::Dialect::Pattern, limits)?;
-        nfa::language(parsed, nfa::Match::Anywhere, limits)
+        nfa::language(parsed, nfa::Match::Anywhere, limits, effort)
     }
 
     /// Texts that a regular expression matches from start to end. The expression has the syntax of crate `regex`,
@@ -167,7 +176,7 @@ impl Language {
     /// All of [`LanguageError`].
     pub fn whole(pattern: &str, limits: &Limits) -> Result<Self, LanguageError> {
         let parsed = parse::parse(pattern, parse::Dialect::Whole, limits)?;
-        nfa::language(parsed, nfa::Match::Whole, limits)
+        nfa::language(parsed, nfa::Match::Whole, limits, &mut 0)
     }
 
     fn of(dfa: Dfa) -> Self {

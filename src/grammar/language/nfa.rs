@@ -18,13 +18,18 @@ pub(super) enum Match {
     Whole,
 }
 
-/// The texts with a match.
-pub(super) fn language(parsed: Parsed, place: Match, limits: &Limits) -> Result<Language, LanguageError> {
+/// The texts with a match. Adds to `effort` what look-around took, which the result does not show.
+pub(super) fn language(
+    parsed: Parsed,
+    place: Match,
+    limits: &Limits,
+    effort: &mut usize,
+) -> Result<Language, LanguageError> {
     let Parsed { expr, sets } = parsed;
     if expr.looks() {
         return match leading_looks(&expr, place) {
-            Some((looks, rest)) => conjunction(&looks, rest, &sets, place, limits),
-            None => look::automaton(&expr, &sets, place, limits),
+            Some((looks, rest)) => conjunction(&looks, rest, &sets, (place, limits), effort),
+            None => look::automaton(&expr, &sets, place, limits, effort),
         };
     }
     plain(&expr, &sets, place, limits)
@@ -64,10 +69,10 @@ fn conjunction(
     looks: &[Look],
     rest: Expr,
     sets: &[Chars],
-    place: Match,
-    limits: &Limits,
+    (place, limits): (Match, &Limits),
+    effort: &mut usize,
 ) -> Result<Language, LanguageError> {
-    let of = |expr, place| language(Parsed { expr, sets: sets.to_vec() }, place, limits);
+    let mut of = |expr, place| language(Parsed { expr, sets: sets.to_vec() }, place, limits, effort);
     let mut all = of(rest, place)?;
     for look in looks {
         let mut parts = vec![Expr::Start];

@@ -196,7 +196,10 @@ impl<'s> Compiler<'s> {
                 self.work = rest;
                 Ok(())
             }
-            None => Err(Fault::new(Cause::Limit, "the schema takes too much work")),
+            None => {
+                self.work = 0;
+                Err(Fault::new(Cause::Limit, "the schema takes too much work"))
+            }
         }
     }
 

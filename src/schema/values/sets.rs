@@ -40,7 +40,9 @@ impl Compiler<'_> {
         if let Some(known) = self.languages.patterns.get(pattern) {
             return Ok(known.clone());
         }
-        let language = self.language(|limits| Language::pattern(pattern, limits))?;
+        let mut effort = 0;
+        let language = self.language(|limits| Language::pattern_with_effort(pattern, limits, &mut effort))?;
+        self.spend(4 * effort)?;
         self.languages.patterns.insert(pattern.to_owned(), language.clone());
         Ok(language)
     }
