@@ -4,11 +4,11 @@
 //!
 //! The names are those of `src/schema/meta/pattern/properties.rs`, as far as the data has a set for them.
 //!
-//! Layout, for each set: its names, separated by spaces, each behind the letter of its kind (`g` general category,
-//! `s` script, `x` script extensions, `b` binary property); then its ranges, each as two numbers: how many characters
-//! are left out before it since the last one (or since U+0000), and how many more than one it has. Before names and
-//! ranges stands the number of their bytes. A number is written seven bits at a time from the lowest on; the eighth
-//! bit says that more follow.
+//! Layout, for each set: its names, separated by spaces, each behind the letter of its kind (`p` letter of an escape,
+//! `g` general category, `s` script, `x` script extensions, `b` binary property); then its ranges, each as two numbers:
+//! how many characters are left out before it since the last one (or since U+0000), and how many more than one it has.
+//! Before names and ranges stands the number of their bytes. A number is written seven bits at a time from the lowest
+//! on; the eighth bit says that more follow.
 
 use std::collections::HashMap;
 
@@ -30,6 +30,9 @@ fn main() {
         });
         sets[index].1.push(format!("{kind}{name}"));
     };
+    for letter in ["w", "d", "s"] {
+        add('p', letter, format!("\\{letter}"));
+    }
     for name in names("CATEGORIES").chain(["any", "assigned", "ascii"]) {
         add('g', name, format!("\\p{{gc={name}}}"));
     }

@@ -19,9 +19,7 @@ const SPACE: [(u32, u32); 10] = [
 /// The set of `\d`, `\w` or `\s`.
 pub(super) fn perl(letter: char, is_unicode: bool) -> Chars {
     match letter {
-        'd' if is_unicode => union(&["gnd"]),
-        'w' if is_unicode => union(&["balphabetic", "gm", "gnd", "gpc", "bjoincontrol"]),
-        _ if is_unicode => union(&["bwhitespace"]),
+        _ if is_unicode => set("p", &letter.to_string()).unwrap_or_default(),
         'd' => Chars::new([(0x30, 0x39)]),
         'w' => Chars::new([(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)]),
         _ => Chars::new(SPACE),
@@ -33,8 +31,7 @@ pub(super) fn property(name: &str) -> Option<Chars> {
     let of_kind =
         ["!=", ":", "="].into_iter().find_map(|operator| Some((operator, name.split_once(operator)?)));
     let Some((operator, (kind, value))) = of_kind else {
-        let name = normal(name);
-        return ["b", "g", "s"].iter().find_map(|kind| set(&format!("{kind}{name}")));
+        return set("bgs", &normal(name));
     };
     let kind = match normal(kind).as_str() {
         "gc" | "generalcategory" => "g",
@@ -42,7 +39,7 @@ pub(super) fn property(name: &str) -> Option<Chars> {
         "scx" | "scriptextensions" => "x",
         _ => return None,
     };
-    let set = set(&format!("{kind}{}", normal(value)))?;
+    let set = set(kind, &normal(value))?;
     Some(if operator == "!=" { set.not() } else { set })
 }
 
@@ -81,18 +78,18 @@ fn normal(name: &str) -> String {
 /// The sets of Unicode 16, as `tools/properties` writes them (the layout is described there).
 static SETS: &[u8] = include_bytes!("properties.bin");
 
-/// What is in any of these sets.
-fn union(names: &[&str]) -> Chars {
-    names.iter().filter_map(|name| set(name)).reduce(|left, right| left.or(&right)).unwrap_or_default()
-}
-
-/// The set that has this name behind the letter of its kind.
-fn set(name: &str) -> Option<Chars> {
+/// The set that has this name, of one of these kinds.
+fn set(kinds: &str, name: &str) -> Option<Chars> {
+    let is_it = |known: &[u8]| {
+        known
+            .split_first()
+            .is_some_and(|(kind, known)| known == name.as_bytes() && kinds.as_bytes().contains(kind))
+    };
     let mut sets = SETS;
     while !sets.is_empty() {
         let names = stretch(&mut sets);
         let mut numbers = stretch(&mut sets);
-        if names.split(|byte| *byte == b' ').any(|known| known == name.as_bytes()) {
+        if names.split(|byte| *byte == b' ').any(is_it) {
             let mut next = 0;
             let ranges = std::iter::from_fn(|| {
                 let low = next + (!numbers.is_empty()).then(|| number(&mut numbers))?;
@@ -154,7 +151,7 @@ mod tests {
         let (mut sets, mut names) = (SETS, Vec::new());
         while !sets.is_empty() {
             let known = std::str::from_utf8(stretch(&mut sets)).unwrap();
-            names.extend(known.split(' ').map(|name| &name[1..]));
+            names.extend(known.split(' ').filter(|name| !name.starts_with('p')).map(|name| &name[1..]));
             stretch(&mut sets);
         }
         names
