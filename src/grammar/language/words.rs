@@ -5,7 +5,7 @@ use std::hash::Hasher;
 use super::algebra::limit;
 use super::dfa::Dfa;
 use super::hash::{Map, Mix};
-use super::table::{DEAD, Table, narrow};
+use super::table::{DEAD, Table};
 use super::{LanguageError, Limits};
 
 /// The smallest automaton of `words`.
@@ -30,8 +30,7 @@ pub(super) fn automaton<'a>(
         count += 1;
         *letter = count;
     }
-    let mut builder =
-        Builder { table: Table::never(count as usize + 1), known: Map::default(), edges: Vec::new(), limits };
+    let mut builder = Builder { table: Table::never(count as usize + 1), known: Map::default(), limits };
     let mut path = vec![State::default()];
     let mut last: &[u8] = &[];
     for word in &words {
@@ -67,8 +66,6 @@ struct Builder<'l> {
     table: Table,
     /// The states with each hash.
     known: Map<u64, Vec<u32>>,
-    /// The edges of each state of the table but the dead one.
-    edges: Vec<Vec<(u8, u32)>>,
     limits: &'l Limits,
 }
 
@@ -93,9 +90,11 @@ impl Builder<'_> {
             hash.write_u64(u64::from(letter) << 32 | u64::from(target));
         }
         let same = self.known.entry(hash.finish()).or_default();
+        // Edges are in the order of their letters, as in a row.
         let is_equal = |number: &&u32| {
+            let row = (0..).zip(self.table.row(**number)).filter(|(_, target)| **target != DEAD);
             self.table.labels[**number as usize] == u32::from(state.ends)
-                && self.edges[**number as usize - 1] == state.edges
+                && row.map(|(letter, target)| (letter, *target)).eq(state.edges.iter().copied())
         };
         if let Some(number) = same.iter().find(is_equal) {
             return Ok(*number);
@@ -106,8 +105,6 @@ impl Builder<'_> {
             self.table.set(new, letter.into(), target);
         }
         same.push(new);
-        self.edges.push(state.edges.clone());
-        debug_assert_eq!(narrow(self.edges.len()), new);
         Ok(new)
     }
 }

@@ -197,6 +197,7 @@ impl<'s> Compiler<'s> {
                 Ok(())
             }
             None => {
+                // Also for what is listed as left out: a relaxed schema goes on.
                 self.work = 0;
                 Err(Fault::new(Cause::Limit, "the schema takes too much work"))
             }
