@@ -12,6 +12,7 @@
 //! merge has its turn, the character is complete, whether merging started with its bytes or with its token.
 
 use super::tables::{Merge, Tables};
+use super::tokens::{Span, Tokens};
 use super::utf8::Utf8;
 
 /// The tokens of single characters.
@@ -24,15 +25,12 @@ pub(super) struct Atoms {
 impl Atoms {
     /// From words that merge to themselves, in a proper vocabulary.
     #[inline(never)]
-    pub(super) fn new(tables: &Tables, words: impl Iterator<Item = u32>) -> Self {
+    pub(super) fn new(tokens: &Tokens, words: impl Iterator<Item = Span>) -> Self {
         let mut ids = vec![0; 1 << 16].into_boxed_slice();
-        for id in words {
-            let len = tables.token_len(id);
-            if matches!(len, 2 | 3)
-                && let token = tables.token(id)
-                && let Some(char) = Utf8::first_of(token).filter(|char| char.len() == len)
-            {
-                ids[char.code() as usize] = id + 1;
+        for span in words.filter(|span| matches!(span.len, 2 | 3)) {
+            let len = span.len as usize;
+            if let Some(char) = Utf8::first_of(tokens.get(span.id)).filter(|char| char.len() == len) {
+                ids[char.code() as usize] = span.id + 1;
             }
         }
         Self { ids }

@@ -3,8 +3,9 @@
 //! What a part needs is read from memory for a whole batch at once, step by step, instead of waiting for one part
 //! after the other: each step asks the processor for what the next one will read.
 
-use super::lanes::{self, Merged};
+use super::lanes::{self, Merged, Work};
 use super::memo::{Few, Memo};
+use super::symbols::Word;
 use super::table::Seed;
 use super::tables::Tables;
 use super::words::{self, Key};
@@ -89,23 +90,9 @@ impl Batch {
         self.recall(memo);
         self.recall_again(tables, memo, text);
         self.look_up(tables, memo, text);
-        if self.gaps_len == 0 {
-            return;
+        if self.gaps_len > 0 {
+            lanes::merge(tables, &mut Gaps { batch: self, next: 0, memo, text });
         }
-        let Self { parts, tokens, many, .. } = self;
-        let gaps = self.gaps[..self.gaps_len].iter().map(|at| {
-            let at = usize::from(*at) % PARTS;
-            (at, parts[at].bytes(text))
-        });
-        lanes::merge(tables, gaps, |at, merged| {
-            let found = match merged {
-                Merged::Few(tokens, count) if count <= Few::SIZE => Few::of_front(tokens, count),
-                Merged::Few(tokens, count) => Few::new(&tokens[..count], many),
-                Merged::Many(tokens) => Few::new(tokens, many),
-            };
-            memo.store(&parts[at % PARTS], text, &found, many);
-            tokens[at % PARTS] = found;
-        });
     }
 
     /// The tokens of the parts, after [`Batch::encode`], and those of parts that have more than a few.
@@ -181,5 +168,47 @@ impl Batch {
     pub(super) fn clear(&mut self) {
         (self.len, self.gaps_len) = (0, 0);
         self.many.clear();
+    }
+}
+
+/// The gaps of a batch, to be merged.
+struct Gaps<'b> {
+    batch: &'b mut Batch,
+    next: usize,
+    memo: &'b mut Memo,
+    text: &'b [u8],
+}
+
+impl Work for Gaps<'_> {
+    type Name = usize;
+
+    fn next(&mut self) -> Option<(usize, Word<'_>)> {
+        while self.next < self.batch.gaps_len {
+            let at = usize::from(self.batch.gaps[self.next % PARTS]) % PARTS;
+            self.next += 1;
+            let part = &self.batch.parts[at];
+            // A word that is new often comes more than once.
+            let known = if part.has_key() {
+                self.memo.recall(part.key, part.hash)
+            } else {
+                let found = self.memo.recall_long(part.bytes(self.text), part.hash);
+                found.map(|tokens| Few::new(tokens, &mut self.batch.many))
+            };
+            match known {
+                Some(tokens) => self.batch.tokens[at] = tokens,
+                None => return Some((at, Word { text: &self.text[part.start..], len: part.len })),
+            }
+        }
+        None
+    }
+
+    fn give(&mut self, at: usize, merged: Merged<'_>) {
+        let Batch { parts, tokens, many, .. } = &mut *self.batch;
+        let found = match merged {
+            Merged::Few(tokens, count) => Few::of(tokens, count),
+            Merged::Many(tokens) => Few::new(tokens, many),
+        };
+        self.memo.store(&parts[at % PARTS], self.text, &found, many);
+        tokens[at % PARTS] = found;
     }
 }

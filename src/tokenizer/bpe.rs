@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 
 use super::long;
 use super::pairs::NO_RANK;
-use super::symbols::Symbols;
+use super::symbols::{Symbols, Word};
 use super::tables::Tables;
 use crate::token::TokenId;
 
@@ -28,7 +28,7 @@ pub(super) fn merge_by_size(tables: &Tables, part: &[u8], out: &mut Vec<TokenId>
 
 fn merge_short(tables: &Tables, part: &[u8], out: &mut Vec<TokenId>) {
     let mut symbols = Symbols::<SHORT>::NONE;
-    if symbols.take(tables, part) {
+    if symbols.take(tables, Word { text: part, len: part.len() }) {
         while symbols.merge(tables) {}
         let (tokens, count) = symbols.tokens();
         out.extend_from_slice(&tokens[..count]);

@@ -8,8 +8,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::added::Added;
 use super::alphabet::byte_of_printable_order;
+use super::pairs::Pairs;
 use super::table::BLOCK;
-use super::tables::{Merge, Tables, Words};
+use super::tables::{Merge, Merging, Tables, Words};
+use super::tokens::Tokens;
 use super::{LoadError, LoadErrorKind, Tokenizer, Vocabulary};
 
 /// The first 256 ids after the special tokens at the front are the single bytes.
@@ -18,10 +20,10 @@ const EXACT_BITS: u32 = 11;
 const EXACT: usize = 1 << (EXACT_BITS - 1);
 const SYMBOLS: usize = EXACT + 8 * (17 - EXACT_BITS as usize + 1);
 const LONGEST_CODE: u32 = 12;
-const CODES: usize = 5;
+const CODES: usize = 6;
 
 /// What [`BaseVocabulary::read`] accepts: XXH3 of the file.
-const FILE_HASH: u64 = 0xd8e3_1eed_5d07_af0e;
+const FILE_HASH: u64 = 0x9c1b_455d_f694_8d19;
 
 /// The vocabulary that all model versions share, from which the tokenizer of each is made.
 ///
@@ -80,110 +82,82 @@ fn read(data: &[u8]) -> Option<(Tables, Vec<(u32, String)>)> {
     for _ in 0..CODES {
         codes.push(PrefixCode::new(data.take(SYMBOLS / 2)?)?);
     }
-    let stream_len = data.u32()? as usize;
-    let (merges, ends) = MergeReader::new(data.take(stream_len)?, &codes, merge_count).read(merge_count)?;
+    let [left, right @ .., pilot] = &*codes else { return None };
+    let mut reader = MergeReader::new(data.bits()?, data.bits()?, left, right, merge_count);
+    let pilots = read_pilots(&data.bits()?, pilot, Pairs::groups(merge_count));
     let added = read_added(&mut data)?;
 
-    let bytes = token_bytes(&merges, &ends)?;
-    Some((Tables::new(bytes, ends, merges, Words::Known).ok()?, added))
-}
-
-/// The bytes of all tokens, of which `ends` says where each id's end.
-fn token_bytes(merges: &[Merge], ends: &[u32]) -> Option<Vec<u8>> {
-    let mut bytes: Vec<u8> = (0..256).map(byte_of_printable_order).collect();
-    bytes.resize(*ends.last()? as usize + COPIED, 0);
-    let mut to = 256;
-    for merges in merges.chunks(BLOCK) {
-        to = add_bytes(merges, ends, &mut bytes, to)?;
+    let made = FIRST_BYTE + MADE as u32;
+    let mut tokens = Tokens::with_capacity(made as usize + merge_count);
+    (0..FIRST_BYTE).for_each(|_| tokens.push([]));
+    (0..MADE).for_each(|number| tokens.push([byte_of_printable_order(number)]));
+    let mut merging = Merging::new(&tokens, Pairs::with_pilots(merge_count, made, pilots)?, true);
+    let mut block = Vec::with_capacity(BLOCK);
+    for first in (0..merge_count).step_by(BLOCK) {
+        block.clear();
+        reader.block(MADE + first..MADE + (first + BLOCK).min(merge_count), &mut block)?;
+        tokens.add(&block)?;
+        merging.add(&tokens, &block);
     }
-    bytes.truncate(to);
-    Some(bytes)
+    Some((Tables::new(tokens, merging, Words::Known).ok()?, added))
 }
 
-/// Bytes are copied so many at once, which is much faster than to the byte; what is too much is written over.
-const COPIED: usize = 16;
-
-/// Writes the bytes that merges make from `to` on; returns where they end.
-#[inline(never)]
-fn add_bytes(merges: &[Merge], ends: &[u32], bytes: &mut [u8], mut to: usize) -> Option<usize> {
-    for merge in merges {
-        for part in [merge.left as usize, merge.right as usize] {
-            let (start, end) = (*ends.get(part - 1)? as usize, *ends.get(part)? as usize);
-            let mut from = start;
-            loop {
-                let block: [u8; COPIED] = *bytes.get(from..)?.first_chunk()?;
-                *bytes.get_mut(to + (from - start)..)?.first_chunk_mut()? = block;
-                from += COPIED;
-                if from >= end {
-                    break;
-                }
-            }
-            to += end - start;
-        }
-    }
-    Some(to)
+fn read_pilots(bits: &Bits<'_>, code: &PrefixCode, count: usize) -> Box<[u16]> {
+    let mut position = 0;
+    let pilot = |_| {
+        let (pilot, len) = code.number(bits.window_at(position));
+        position += len as usize;
+        pilot as u16
+    };
+    (0..count).map(pilot).collect()
 }
 
-/// Reads the merges, with what follows from them.
+/// Reads the merges. Left and right tokens come from streams of their own, so that the processor need not wait for one
+/// to read the other.
 struct MergeReader<'d> {
-    bits: Bits<'d>,
-    codes: &'d [PrefixCode],
+    left: Bits<'d>,
+    right: Bits<'d>,
+    left_code: &'d PrefixCode,
+    right_codes: &'d [PrefixCode],
     /// The class of the last byte of each token, by which the code of the right token is chosen.
     classes: Vec<u8>,
-    merges: Vec<Merge>,
-    /// Where each id's bytes end.
-    ends: Vec<u32>,
 }
+
+/// The number of the first token that a merge makes.
+const MADE: usize = 256;
 
 impl<'d> MergeReader<'d> {
-    /// The number of the first token that a merge makes.
-    const MADE: usize = 256;
-
-    fn new(data: &'d [u8], codes: &'d [PrefixCode], count: usize) -> Self {
-        let mut classes = vec![0; Self::MADE + count];
-        for (number, class) in classes[..Self::MADE].iter_mut().enumerate() {
+    fn new(
+        left: Bits<'d>,
+        right: Bits<'d>,
+        left_code: &'d PrefixCode,
+        right_codes: &'d [PrefixCode],
+        count: usize,
+    ) -> Self {
+        let mut classes = vec![0; MADE + count];
+        for (number, class) in classes[..MADE].iter_mut().enumerate() {
             *class = byte_class(byte_of_printable_order(number));
         }
-        let mut ends = Vec::with_capacity(FIRST_BYTE as usize + Self::MADE + count + 1);
-        ends.resize(FIRST_BYTE as usize, 0);
-        ends.extend(1..=Self::MADE as u32);
-        Self { bits: Bits::new(data), codes, classes, merges: Vec::with_capacity(count), ends }
+        Self { left, right, left_code, right_codes, classes }
     }
 
-    fn read(mut self, count: usize) -> Option<(Vec<Merge>, Vec<u32>)> {
-        while self.merges.len() < count {
-            let block = self.merges.len()..(self.merges.len() + BLOCK).min(count);
-            self.block(block)?;
-        }
-        Some((self.merges, self.ends))
-    }
-
+    /// Reads the merges that make the tokens with these numbers.
     #[inline(never)]
-    fn block(&mut self, ranks: Range<usize>) -> Option<()> {
-        let [left_code, right_codes @ ..] = self.codes else { return None };
-        let mut position = self.bits.position;
-        let mut end = *self.ends.last()?;
-        for number in Self::MADE + ranks.start..Self::MADE + ranks.end {
-            // Two numbers are at most 50 bits.
-            let window = self.bits.window_at(position);
-            let (left, left_len) = left_code.number(window);
-            let code = right_codes.get(usize::from(*self.classes.get(left as usize)?))?;
-            let (right, right_len) = code.number(window >> left_len);
-            position += (left_len + right_len) as usize;
+    fn block(&mut self, numbers: Range<usize>, merges: &mut Vec<Merge>) -> Option<()> {
+        let (mut left_at, mut right_at) = (self.left.position, self.right.position);
+        for number in numbers {
+            let (left, len) = self.left_code.number(self.left.window_at(left_at));
+            left_at += len as usize;
+            let code = self.right_codes.get(usize::from(*self.classes.get(left as usize)?))?;
+            let (right, len) = code.number(self.right.window_at(right_at));
+            right_at += len as usize;
             self.classes[number] = *self.classes.get(right as usize)?;
             let (left, right) = (FIRST_BYTE + left, FIRST_BYTE + right);
-            self.merges.push(Merge { left, right, result: FIRST_BYTE + number as u32 });
-            end += token_len(&self.ends, left)? + token_len(&self.ends, right)?;
-            self.ends.push(end);
+            merges.push(Merge { left, right, result: FIRST_BYTE + number as u32 });
         }
-        self.bits.position = position;
+        (self.left.position, self.right.position) = (left_at, right_at);
         Some(())
     }
-}
-
-#[inline]
-fn token_len(ends: &[u32], id: u32) -> Option<u32> {
-    Some(*ends.get(id as usize)? - *ends.get(id as usize - 1)?)
 }
 
 fn byte_class(byte: u8) -> u8 {
@@ -215,8 +189,8 @@ fn read_added(data: &mut Reader<'_>) -> Option<Vec<(u32, String)>> {
 
 /// A canonical prefix code as a table over the next [`LONGEST_CODE`] bits of the stream.
 struct PrefixCode {
-    /// The symbol above the four bits of its code's length.
-    entries: Box<[u16; 1 << LONGEST_CODE]>,
+    /// The least number of the symbol, above the number of bits that follow its code and that of the code's own.
+    entries: Box<[u32; 1 << LONGEST_CODE]>,
 }
 
 impl PrefixCode {
@@ -239,7 +213,7 @@ impl PrefixCode {
             let code = &mut codes[length as usize];
             let first = (code.reverse_bits() >> (32 - length)) as usize;
             for entry in entries.get_mut(first..)?.iter_mut().step_by(1 << length) {
-                *entry = u16::try_from(symbol << 4).ok()? | u16::try_from(length).ok()?;
+                *entry = symbol_entry(symbol as u32) | length;
             }
             *code += 1;
         }
@@ -250,14 +224,20 @@ impl PrefixCode {
     #[inline]
     fn number(&self, window: u64) -> (u32, u32) {
         let entry = self.entries[window as usize & ((1 << LONGEST_CODE) - 1)];
-        let (symbol, length) = (u32::from(entry >> 4), u32::from(entry & 15));
-        if symbol < EXACT as u32 {
-            return (symbol, length);
-        }
-        let (group, top) = ((symbol - EXACT as u32) / 8, (symbol - EXACT as u32) % 8 + 8);
-        let low_bits = group + EXACT_BITS - 4;
+        let (least, low_bits, length) = (entry >> 8, entry >> 4 & 15, entry & 15);
         let low = (window >> length) as u32 & ((1 << low_bits) - 1);
-        (top << low_bits | low, length + low_bits)
+        (least + low, length + low_bits)
+    }
+}
+
+/// What an entry holds of a symbol.
+fn symbol_entry(symbol: u32) -> u32 {
+    match symbol.checked_sub(EXACT as u32) {
+        None => symbol << 8,
+        Some(number) => {
+            let low_bits = number / 8 + EXACT_BITS - 4;
+            (number % 8 + 8) << low_bits << 8 | low_bits << 4
+        }
     }
 }
 
@@ -291,6 +271,12 @@ impl<'d> Reader<'d> {
         let (taken, rest) = self.0.split_at_checked(len)?;
         self.0 = rest;
         Some(taken)
+    }
+
+    /// A bit stream after its length.
+    fn bits(&mut self) -> Option<Bits<'d>> {
+        let len = self.u32()?;
+        Some(Bits::new(self.take(len as usize)?))
     }
 
     fn u32(&mut self) -> Option<u32> {

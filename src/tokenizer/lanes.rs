@@ -4,7 +4,7 @@
 //! one merge each, and while one waits the others go on.
 
 use super::bpe;
-use super::symbols::Symbols;
+use super::symbols::{Symbols, Word};
 use super::tables::Tables;
 use crate::token::TokenId;
 
@@ -15,9 +15,21 @@ const SYMBOLS: usize = 16;
 
 /// The tokens of a part.
 pub(super) enum Merged<'m> {
-    /// The first of these.
-    Few(&'m [TokenId; SYMBOLS], usize),
+    /// So many of these.
+    Few([TokenId; 4], usize),
     Many(&'m [TokenId]),
+}
+
+/// Where parts come from and their tokens go.
+pub(super) trait Work {
+    /// What the tokens of a part are given back with.
+    type Name;
+
+    /// The next part.
+    fn next(&mut self) -> Option<(Self::Name, Word<'_>)>;
+
+    /// Takes the tokens of a part. They come in any order.
+    fn give(&mut self, name: Self::Name, tokens: Merged<'_>);
 }
 
 struct Lane<N> {
@@ -25,54 +37,41 @@ struct Lane<N> {
     symbols: Symbols<SYMBOLS>,
 }
 
-/// Gives the tokens of each part to `give` with the part's name, in any order.
-pub(super) fn merge<'p, N>(
-    tables: &Tables,
-    mut parts: impl Iterator<Item = (N, &'p [u8])>,
-    mut give: impl FnMut(N, Merged<'_>),
-) {
+/// Merges all parts.
+pub(super) fn merge<W: Work>(tables: &Tables, work: &mut W) {
     let mut lanes = [const { Lane { name: None, symbols: Symbols::NONE } }; LANES];
-    let mut busy = 0;
-    while busy < LANES && lanes[busy].take_next(tables, &mut parts, &mut give) {
-        busy += 1;
+    for lane in &mut lanes {
+        lane.take_next(tables, work);
     }
-    while busy > 0 {
-        let mut at = 0;
-        while at < busy {
-            let lane = &mut lanes[at % LANES];
-            if !lane.symbols.merge(tables) {
-                if let Some(name) = lane.name.take() {
+    while lanes.iter().any(|lane| lane.name.is_some()) {
+        for lane in &mut lanes {
+            if !lane.symbols.merge(tables)
+                && let Some(name) = lane.name.take()
+            {
+                let (tokens, count) = lane.symbols.front();
+                if count <= tokens.len() {
+                    work.give(name, Merged::Few(tokens, count));
+                } else {
                     let (tokens, count) = lane.symbols.tokens();
-                    give(name, Merged::Few(&tokens, count));
+                    work.give(name, Merged::Many(&tokens[..count]));
                 }
-                if !lane.take_next(tables, &mut parts, &mut give) {
-                    busy -= 1;
-                    lanes.swap(at % LANES, busy % LANES);
-                    continue;
-                }
+                lane.take_next(tables, work);
             }
-            at += 1;
         }
     }
 }
 
 impl<N> Lane<N> {
     /// Takes the next part that is short enough. Those that are not are merged on the way.
-    fn take_next<'p>(
-        &mut self,
-        tables: &Tables,
-        parts: &mut impl Iterator<Item = (N, &'p [u8])>,
-        give: &mut impl FnMut(N, Merged<'_>),
-    ) -> bool {
-        for (name, part) in parts {
+    fn take_next(&mut self, tables: &Tables, work: &mut impl Work<Name = N>) {
+        while let Some((name, part)) = work.next() {
             if self.symbols.take(tables, part) {
                 self.name = Some(name);
-                return true;
+                return;
             }
             let mut tokens = Vec::new();
-            bpe::merge(tables, part, &mut tokens);
-            give(name, Merged::Many(&tokens));
+            bpe::merge(tables, part.bytes(), &mut tokens);
+            work.give(name, Merged::Many(&tokens));
         }
-        false
     }
 }

@@ -12,8 +12,9 @@
 //! What is stored may only err on the side of "linked": pairs of whole characters as bits under a hash, and the
 //! rare merges with only a part of a character next to the border by the two bytes at the border.
 
-use super::table::BLOCK;
-use super::tables::{Merge, Tables};
+use super::table;
+use super::tables::Merge;
+use super::tokens::Tokens;
 use super::utf8::Utf8;
 
 const BITS: u32 = 20;
@@ -30,20 +31,15 @@ pub(super) struct Links {
 }
 
 impl Links {
-    pub(super) fn new(tables: &Tables) -> Self {
-        let mut links = Self::default();
-        // A border inside one of a merge's parts belongs to the merge that made the part.
-        tables.pairs.merges().chunks(BLOCK).for_each(|merges| links.add(merges, tables));
-        links
-    }
-
+    /// Learns of merges.
     #[inline(never)]
-    fn add(&mut self, merges: &[Merge], tables: &Tables) {
+    pub(super) fn add(&mut self, tokens: &Tokens, merges: &[Merge]) {
+        // A border inside one of a merge's parts belongs to the merge that made the part.
         for merge in merges {
-            let border = tables.token_len(merge.left);
+            let border = tokens.token_len(merge.left);
             // Merges of tokens that are not text never happen.
             let Some((left, right)) =
-                tables.token(merge.result).split_at_checked(border).filter(|_| border > 0)
+                tokens.get(merge.result).split_at_checked(border).filter(|_| border > 0)
             else {
                 continue;
             };
@@ -51,7 +47,8 @@ impl Links {
             if left_byte | right_byte < 0x80 || right_byte & 0xC0 == 0x80 {
                 continue;
             }
-            match (Utf8::last_of(left), Utf8::first_of(right)) {
+            let ideograph = left.len().checked_sub(3).and_then(|at| Utf8::ideograph_at(left, at));
+            match (ideograph.or_else(|| Utf8::last_of(left)), Utf8::first_of(right)) {
                 (Some(left), Some(right)) => set(&mut self.pairs[..], pair_bit(left, right)),
                 _ => set(&mut self.seams[..], seam_bit(left_byte, right_byte)),
             }
@@ -83,7 +80,7 @@ impl Links {
 /// Nothing is linked.
 impl Default for Links {
     fn default() -> Self {
-        Self { pairs: Box::new([0; PAIR_WORDS]), seams: Box::new([0; SEAM_WORDS]) }
+        Self { pairs: table::zeros(), seams: table::zeros() }
     }
 }
 

@@ -10,8 +10,11 @@ use serde_json::Value;
 use super::Tokenizer;
 use super::added::Added;
 use super::alphabet::byte_of_char;
+use super::atoms::is_proper;
+use super::pairs::Pairs;
 use super::spellings::{MergeList, VocabList};
-use super::tables::{ID_LIMIT, Merge, NoTables, Tables, Words};
+use super::tables::{ID_LIMIT, Merge, Merging, NoTables, Tables, Words};
+use super::tokens::Tokens;
 use crate::token::{Special, TokenId};
 
 /// The three splits, in order; `pretokenize` is this by hand.
@@ -309,23 +312,13 @@ fn build(model: &WireModel, added: &[(u32, String)], merges: Vec<Merge>) -> Resu
 
 /// Tables of tokens by id, spelled in the byte alphabet; empty where there is none.
 pub(super) fn tables_of(by_id: &[&str], merges: Vec<Merge>, words: Words) -> Result<Tables, LoadError> {
-    let mut bytes: Vec<u8> = Vec::new();
-    let mut ends = Vec::with_capacity(by_id.len() + 1);
+    let mut tokens = Tokens::with_capacity(by_id.len());
     for spelling in by_id {
-        let start = bytes.len();
-        for char in spelling.chars() {
-            match byte_of_char(char) {
-                Some(byte) => bytes.push(byte),
-                None => {
-                    // Text cannot become this token.
-                    bytes.truncate(start);
-                    break;
-                }
-            }
-        }
-        ends.push(bytes.len() as u32);
+        // Without the byte alphabet, text cannot become this token.
+        let bytes: Option<Vec<u8>> = spelling.chars().map(byte_of_char).collect();
+        tokens.push(bytes.unwrap_or_default());
     }
-    Tables::new(bytes, ends, merges, words).map_err(|error| {
+    tables(tokens, &merges, words).map_err(|error| {
         LoadError::new(
             LoadErrorKind::Vocabulary,
             match error {
@@ -334,4 +327,12 @@ pub(super) fn tables_of(by_id: &[&str], merges: Vec<Merge>, words: Words) -> Res
             },
         )
     })
+}
+
+/// Tables of tokens, and of merges in the order of their ranks.
+pub(super) fn tables(tokens: Tokens, merges: &[Merge], words: Words) -> Result<Tables, NoTables> {
+    let pairs = Pairs::new(merges).ok_or(NoTables::Collisions)?;
+    let mut merging = Merging::new(&tokens, pairs, is_proper(merges, tokens.count()));
+    merging.add(&tokens, merges);
+    Tables::new(tokens, merging, words)
 }

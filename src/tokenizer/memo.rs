@@ -57,11 +57,10 @@ impl Few {
         Self { ids: [TokenId(id), TokenId(0), TokenId(0), TokenId(0)], len: 1 }
     }
 
-    /// The first of these tokens.
+    /// So many of these tokens.
     #[inline]
-    pub(super) fn of_front(tokens: &[TokenId; 16], count: usize) -> Self {
-        let [a, b, c, d, ..] = *tokens;
-        Self { ids: [a, b, c, d], len: count as u32 }
+    pub(super) fn of(tokens: [TokenId; Self::SIZE], count: usize) -> Self {
+        Self { ids: tokens, len: count as u32 }
     }
 
     /// These tokens; more than a few go to a list of their own.
@@ -175,9 +174,9 @@ impl Memo {
             return self.store_long(part.bytes(text), part.hash, tokens.as_slice(many));
         }
         if tokens.len() <= Few::SIZE {
-            let Bucket([first, second]) = &mut self.buckets[part.hash as usize % BUCKETS];
-            let place = if first.key == Key::EMPTY { first } else { second };
-            *place = Entry { key: part.key.with_spare(tokens.len), ids: tokens.ids };
+            let Bucket(entries) = &mut self.buckets[part.hash as usize % BUCKETS];
+            let place = usize::from(entries[0].key != Key::EMPTY);
+            entries[place] = Entry { key: part.key.with_spare(tokens.len), ids: tokens.ids };
         }
     }
 

@@ -25,6 +25,7 @@ mod links;
 mod load;
 mod long;
 mod memo;
+mod opening;
 mod pairs;
 #[cfg(feature = "parallel")]
 mod parallel;
@@ -39,6 +40,7 @@ mod table;
 mod tables;
 #[cfg(all(test, feature = "vocab"))]
 mod tests;
+mod tokens;
 mod utf8;
 mod words;
 
@@ -110,9 +112,11 @@ impl Tokenizer {
         drop(made);
         let tokenizer = BASE.get_or_init(BaseVocabulary::embedded).tokenizer(vocabulary);
         let mut made = MADE.write().unwrap_or_else(PoisonError::into_inner);
-        if !made.iter().any(|made| is_it(&made)) {
-            made.push((vocabulary, tokenizer.clone()));
+        // Another thread may have been first.
+        if let Some((_, tokenizer)) = made.iter().find(is_it) {
+            return tokenizer.clone();
         }
+        made.push((vocabulary, tokenizer.clone()));
         tokenizer
     }
 

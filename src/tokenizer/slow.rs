@@ -24,7 +24,7 @@ impl Slow {
     pub fn of(tokenizer: &Tokenizer) -> Self {
         let tables = &tokenizer.tables;
         let mut merges = HashMap::new();
-        for (rank, merge) in (0..).zip(tables.pairs.merges()) {
+        for (rank, merge) in tables.pairs.merges() {
             merges.insert((merge.left, merge.right), (rank, merge.result));
         }
         let mut words = HashMap::new();

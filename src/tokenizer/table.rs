@@ -10,7 +10,7 @@ pub(super) const FARTHEST: usize = 128;
 
 /// What the hashes of one vocabulary's tables start from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Seed(pub(super) u64, u64);
+pub(super) struct Seed(pub(super) u64, pub(super) u64);
 
 impl Seed {
     /// To be tried in this order. They are fixed, so that a vocabulary is laid out alike in every process; one that
@@ -26,12 +26,6 @@ impl Seed {
     #[inline]
     pub(super) fn mix(self, a: u64, b: u64) -> u64 {
         fold(a ^ self.0, b ^ self.1)
-    }
-
-    /// A cheap hash of one number, good in its upper bits.
-    #[inline]
-    pub(super) fn multiply(self, number: u64) -> u64 {
-        number.wrapping_mul(self.0 | 1)
     }
 }
 
@@ -61,6 +55,14 @@ pub(super) fn build<T: Copy + Default>(
 #[inline(never)]
 pub(super) fn empty<E: Copy + Default>(len: usize) -> Box<[E]> {
     vec![E::default(); len].into_boxed_slice()
+}
+
+/// An array of zeros, made in place: the processor's memory for it is taken when it is used.
+pub(super) fn zeros<const N: usize>() -> Box<[u64; N]> {
+    match vec![0; N].into_boxed_slice().try_into() {
+        Ok(zeros) => zeros,
+        Err(_) => unreachable!("the list has this length"),
+    }
 }
 
 /// Gives items with their slots in order to `place`, each a little after the memory of its slot was asked for.

@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::atoms::{Atoms, is_proper};
+use super::atoms::Atoms;
 use super::bpe;
 use super::links::Links;
+use super::opening::Opening;
 use super::pairs::Pairs;
 use super::table::Seed;
+use super::tokens::{Span, Tokens};
 use super::words::WordTable;
 
 /// Ids and ranks are below this, so that a pair and its rank fit one 64-bit word.
@@ -35,20 +37,15 @@ pub(super) enum Words {
     None,
 }
 
-/// The bytes that can be read from the start of any token.
-const FRONT: usize = 16;
-
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// Everything that turns ordinary text into ids and back.
 #[derive(Debug)]
 pub(super) struct Tables {
-    /// The bytes of all tokens, one after the other, and [`FRONT`] more.
-    bytes: Box<[u8]>,
-    /// Where each token's bytes start; one more entry than there are ids. No bytes: not a text token.
-    starts: Box<[u32]>,
+    tokens: Tokens,
     pub(super) byte_ids: [u32; 256],
     pub(super) pairs: Pairs,
+    pub(super) opening: Opening,
     pub(super) words: WordTable,
     /// Of the hashes of words.
     pub(super) seed: Seed,
@@ -72,31 +69,25 @@ pub(super) enum NoTables {
 }
 
 impl Tables {
-    /// Builds the tables from the bytes of all ids, one after the other (none for ids that are not text), the
-    /// places where each id's bytes end, and the merges in order of rank.
-    pub(super) fn new(
-        mut bytes: Vec<u8>,
-        ends: Vec<u32>,
-        merges: Vec<Merge>,
-        word_rule: Words,
-    ) -> Result<Self, NoTables> {
-        let mut starts = ends;
-        starts.insert(0, 0);
-        let byte_ids = byte_ids(&bytes, &starts);
+    /// Builds the tables from the tokens, and from what [`Merging`] was told of all merges.
+    pub(super) fn new(tokens: Tokens, merging: Merging, word_rule: Words) -> Result<Self, NoTables> {
+        let Merging { byte_ids, pairs, mut opening, links, is_proper, .. } = merging;
         let missing = (0..=255).find(|byte| byte_ids[usize::from(*byte)] == u32::MAX);
         if let Some(byte) = missing.filter(|_| word_rule != Words::None) {
             return Err(NoTables::MissingByte(byte));
         }
-        bytes.resize(bytes.len() + FRONT, 0);
+        if !is_proper {
+            opening.close();
+        }
         let mut tables = Self {
-            bytes: bytes.into_boxed_slice(),
-            starts: starts.into_boxed_slice(),
+            tokens,
             byte_ids,
-            pairs: Pairs::new(merges, &byte_ids).ok_or(NoTables::Collisions)?,
+            pairs,
+            opening,
             seed: Seed::ALL[0],
             words: WordTable::default(),
             atoms: Atoms::default(),
-            links: Links::default(),
+            links,
             unmerged: HashMap::new(),
             word_rule,
             number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed),
@@ -109,58 +100,67 @@ impl Tables {
         if word_rule == Words::Every {
             tables.unmerged = unmerged.iter().map(|id| (Box::from(tables.token(*id)), *id)).collect();
         }
-        let is_word = |tables: &Self, id: u32| {
-            word_rule != Words::None
-                && tables.token_len(id) > 0
-                && (unmerged.is_empty() || unmerged.binary_search(&id).is_err())
-        };
-        let ids = 0..tables.len() as u32;
-        let word_table = Seed::ALL.into_iter().find_map(|seed| {
-            tables.seed = seed;
-            WordTable::new(&tables, ids.clone().filter(|id| is_word(&tables, *id)))
-        });
-        tables.words = word_table.ok_or(NoTables::Collisions)?;
-        tables.links = Links::new(&tables);
-        if word_rule == Words::Known || is_proper(tables.pairs.merges(), tables.len()) {
-            tables.atoms = Atoms::new(&tables, ids.filter(|id| is_word(&tables, *id)));
-        }
+        let unmerged = unmerged.as_slice();
+        let is_word = move |span: &Span| unmerged.is_empty() || unmerged.binary_search(&span.id).is_err();
+        let no_tokens = Tokens::with_capacity(0);
+        let tokens = if word_rule == Words::None { &no_tokens } else { &tables.tokens };
+        let words = || tokens.spans().filter(is_word);
+        let found =
+            Seed::ALL.into_iter().find_map(|seed| Some((seed, WordTable::new(tokens, words(), seed)?)));
+        let (seed, word_table) = found.ok_or(NoTables::Collisions)?;
+        let atoms = if is_proper { Atoms::new(tokens, words()) } else { Atoms::default() };
+        (tables.seed, tables.words, tables.atoms) = (seed, word_table, atoms);
         Ok(tables)
     }
 
     /// The number of ids that may have bytes.
     pub(super) fn len(&self) -> usize {
-        self.starts.len() - 1
+        self.tokens.count()
     }
 
     /// The bytes of a text token; empty for every other id.
     pub(super) fn token(&self, id: u32) -> &[u8] {
-        match self.starts.get(id as usize..id as usize + 2) {
-            Some(&[start, end]) => &self.bytes[start as usize..end as usize],
-            _ => &[],
-        }
+        self.tokens.get(id)
     }
 
     /// The number of bytes of a token; zero if it is not text.
     #[inline]
     pub(super) fn token_len(&self, id: u32) -> usize {
-        (self.starts[id as usize + 1] - self.starts[id as usize]) as usize
-    }
-
-    /// A text token's bytes with what follows them in memory.
-    #[inline]
-    pub(super) fn token_front(&self, id: u32) -> &[u8; FRONT] {
-        self.bytes[self.starts[id as usize] as usize..].first_chunk().unwrap_or(&[0; FRONT])
+        self.tokens.token_len(id)
     }
 }
 
-/// The tokens of the single bytes; [`u32::MAX`] where there is none.
-#[inline(never)]
-fn byte_ids(bytes: &[u8], starts: &[u32]) -> [u32; 256] {
-    let mut ids = [u32::MAX; 256];
-    for (id, span) in (0..).zip(starts.windows(2)) {
-        if span[1] - span[0] == 1 {
-            ids[usize::from(bytes[span[0] as usize])] = id;
-        }
+/// What follows from the merges. They come in blocks, in the order of their ranks, so that the embedded vocabulary never
+/// has to be in memory as a list.
+#[derive(Debug)]
+pub(super) struct Merging {
+    byte_ids: [u32; 256],
+    /// No byte has a greater id.
+    greatest_byte: u32,
+    pairs: Pairs,
+    opening: Opening,
+    links: Links,
+    is_proper: bool,
+    count: u32,
+}
+
+impl Merging {
+    /// Nothing yet, with an empty table of the pairs that will come. `tokens` must have the bytes.
+    pub(super) fn new(tokens: &Tokens, pairs: Pairs, is_proper: bool) -> Self {
+        let byte_ids = tokens.byte_ids();
+        let greatest_byte = byte_ids.iter().fold(0, |greatest, id| greatest.max(*id));
+        let (opening, links) = Default::default();
+        Self { byte_ids, greatest_byte, pairs, opening, links, is_proper, count: 0 }
     }
-    ids
+
+    /// Learns the next merges, whose tokens must be there.
+    pub(super) fn add(&mut self, tokens: &Tokens, merges: &[Merge]) {
+        self.pairs.add(self.count, merges);
+        self.links.add(tokens, merges);
+        let is_opening = |merge: &Merge| merge.left.min(merge.right) <= self.greatest_byte;
+        for (rank, merge) in (self.count..).zip(merges).filter(|(_, merge)| is_opening(merge)) {
+            self.opening.add(tokens, &self.byte_ids, rank, merge);
+        }
+        self.count += merges.len() as u32;
+    }
 }

@@ -193,6 +193,34 @@ fn long_parts_by_windows() {
     }
 }
 
+/// Parts of a text, and their tokens.
+struct Parts<'t> {
+    text: &'t str,
+    parts: &'t [String],
+    at: usize,
+    next: usize,
+    found: Vec<Option<Vec<TokenId>>>,
+}
+
+impl lanes::Work for Parts<'_> {
+    type Name = usize;
+
+    fn next(&mut self) -> Option<(usize, symbols::Word<'_>)> {
+        let len = self.parts.get(self.next)?.len();
+        let word = symbols::Word { text: &self.text.as_bytes()[self.at..], len };
+        (self.at, self.next) = (self.at + len, self.next + 1);
+        Some((self.next - 1, word))
+    }
+
+    fn give(&mut self, name: usize, tokens: lanes::Merged<'_>) {
+        let tokens = match tokens {
+            lanes::Merged::Few(tokens, count) => tokens[..count].to_vec(),
+            lanes::Merged::Many(tokens) => tokens.to_vec(),
+        };
+        assert!(self.found[name].replace(tokens).is_none());
+    }
+}
+
 /// Short parts side by side, against the heap: more and fewer than there are lanes, too long ones among them.
 #[test]
 fn short_parts_by_lanes() {
@@ -210,16 +238,10 @@ fn short_parts_by_lanes() {
                 }
             })
             .collect();
-        let mut found = vec![None; parts.len()];
-        let named = parts.iter().map(String::as_bytes).enumerate();
-        lanes::merge(tables, named, |name, merged| {
-            let tokens = match merged {
-                lanes::Merged::Few(tokens, count) => tokens[..count].to_vec(),
-                lanes::Merged::Many(tokens) => tokens.to_vec(),
-            };
-            assert!(found[name].replace(tokens).is_none());
-        });
-        for (part, tokens) in parts.iter().zip(found) {
+        let text = parts.concat();
+        let mut work = Parts { text: &text, parts: &parts, at: 0, next: 0, found: vec![None; parts.len()] };
+        lanes::merge(tables, &mut work);
+        for (part, tokens) in parts.iter().zip(work.found) {
             let mut heap = Vec::new();
             bpe::merge_by_heap(tables, part.as_bytes(), &mut heap);
             assert_eq!(tokens, Some(heap), "{part:?}");
@@ -304,14 +326,16 @@ fn colliding(seeds: &[table::Seed]) -> Result<Tables, tables::NoTables> {
             }
         }
     }
-    let ends: Vec<u32> = tokens
-        .iter()
-        .scan(0, |end, token| {
-            *end += token.len() as u32;
-            Some(*end)
-        })
-        .collect();
-    Tables::new(tokens.concat(), ends, merges, tables::Words::Merged)
+    let mut all = tokens::Tokens::with_capacity(tokens.len());
+    tokens.into_iter().for_each(|token| all.push(token));
+    load::tables(all, &merges, tables::Words::Merged)
+}
+
+fn key_of(word: &[u8]) -> words::Key {
+    let mut front = [0; 16];
+    let len = word.len().min(16);
+    front[..len].copy_from_slice(&word[..len]);
+    words::Key::of_front(&front, word.len())
 }
 
 #[test]
@@ -323,7 +347,7 @@ fn hostile_vocabularies_meet_another_seed() {
         let mut ids = Vec::new();
         bpe::merge(&tables, tables.token(id), &mut ids);
         assert_eq!(ids, [TokenId(id)]);
-        let key = words::Key::of_front(tables.token_front(id), tables.token_len(id));
+        let key = key_of(tables.token(id));
         assert_eq!(tables.words.find_short(key, key.hash(tables.seed)), Some(id));
     }
     assert_eq!(Tokenizer::embedded(&BARE).tables.seed, table::Seed::ALL[0]);
@@ -372,6 +396,25 @@ fn the_compact_file_is_the_embedded_vocabulary() {
         assert_eq!(error.kind(), LoadErrorKind::Vocabulary);
     }
     assert!(BaseVocabulary::read(b"").is_err());
+}
+
+/// The file's pilots are those that a search finds, so a table needs no search to be filled.
+#[test]
+fn pilots_of_the_file() {
+    let tables = &Tokenizer::embedded(&BARE).tables;
+    let mut merges: Vec<(u32, tables::Merge)> = tables.pairs.merges().collect();
+    merges.sort_unstable_by_key(|(rank, _)| *rank);
+    let merges: Vec<tables::Merge> = merges.into_iter().map(|(_, merge)| merge).collect();
+    let found = pairs::Pairs::new(&merges).expect("they have places");
+    assert_eq!(found.pilots(), tables.pairs.pilots());
+    for (rank, merge) in (0..).zip(&merges) {
+        assert_eq!(
+            (tables.pairs.rank(merge.left, merge.right), tables.pairs.result(rank)),
+            (rank, merge.result)
+        );
+        let other = tables.pairs.rank(merge.right, merge.left);
+        assert!(other == pairs::NO_RANK || merges[other as usize].left == merge.right);
+    }
 }
 
 #[test]

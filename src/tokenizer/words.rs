@@ -2,6 +2,7 @@
 
 use super::table::{self, FARTHEST, Seed};
 use super::tables::Tables;
+use super::tokens::{Span, Tokens};
 
 /// The first bytes of a word and its length as two numbers: equal for equal words only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -102,10 +103,6 @@ impl Entry {
     fn id(&self) -> u32 {
         (self.high >> ID_SHIFT) as u32
     }
-
-    fn hash(&self, seed: Seed) -> u64 {
-        seed.mix(self.low, self.high & KEY_MASK)
-    }
 }
 
 const ID_SHIFT: u32 = 44;
@@ -113,17 +110,21 @@ const KEY_MASK: u64 = (1 << ID_SHIFT) - 1;
 
 impl WordTable {
     /// A table of these tokens, ascending by id, unless they collide too much.
-    pub(super) fn new(tables: &Tables, words: impl Iterator<Item = u32> + Clone) -> Option<Self> {
-        let is_short = |id: u32| tables.token_len(id) <= Key::SHORT;
+    pub(super) fn new(
+        tokens: &Tokens,
+        words: impl Iterator<Item = Span> + Clone,
+        seed: Seed,
+    ) -> Option<Self> {
+        let is_short = |span: &Span| span.len as usize <= Key::SHORT;
         let (long, short_count) = Self::long_words(words.clone(), is_short);
-        let long_hash = |entry: &u32| hash(tables.token(entry - 1), tables.seed);
+        let long_hash = |entry: &u32| hash(tokens.get(entry - 1), seed);
         let long = table::build(&long, long_hash, |entry| *entry == 0)?;
 
         let len = short_count * 5 / 6 + 1;
         let mut short: Box<[Bucket]> = table::empty(len);
-        let entries = words.filter(|id| is_short(*id)).map(|id| {
-            let entry = Entry::new(Key::of_front(tables.token_front(id), tables.token_len(id)), id);
-            (table::slot(entry.hash(tables.seed), len), entry)
+        let entries = words.filter(is_short).map(|span| {
+            let key = Key::of_front(tokens.front_of(span), span.len as usize);
+            (table::slot(key.hash(seed), len), Entry::new(key, span.id))
         });
         table::in_order(entries, &mut short, |short, mut slot, entry| {
             for _ in 0..=FARTHEST {
@@ -140,13 +141,13 @@ impl WordTable {
 
     /// One more than the ids of words that are not short, and how many are.
     #[inline(never)]
-    fn long_words(words: impl Iterator<Item = u32>, is_short: impl Fn(u32) -> bool) -> (Vec<u32>, usize) {
+    fn long_words(words: impl Iterator<Item = Span>, is_short: impl Fn(&Span) -> bool) -> (Vec<u32>, usize) {
         let (mut long, mut short_count) = (Vec::new(), 0);
-        for id in words {
-            if is_short(id) {
+        for span in words {
+            if is_short(&span) {
                 short_count += 1;
             } else {
-                long.push(id + 1);
+                long.push(span.id + 1);
             }
         }
         (long, short_count)

@@ -11,12 +11,14 @@ Only what the file does not repeat is stored: token 3 + n is the n-th byte in GP
 token of the base vocabulary is the result of the next merge, so that a list of pairs is the whole model.
 Layout (integers little-endian, bits from the lowest up):
     u32  number of merges
-    5 code tables: canonical prefix code lengths of SYMBOLS symbols, four bits each, low half first
-    u32  bytes of the bit stream
-    bit stream: for each merge the left token in code 0, then the right token in code 1 + class of the
-        left token's last byte (0 a-z, 1 A-Z, 2 from 0x80, 3 others). Tokens count from the first byte token.
-        A number below EXACT is its own symbol. A greater one with b bits is the symbol
-        EXACT + 8 * (b - EXACT_BITS) + (the 3 bits below its highest), then its other b - 4 bits.
+    6 code tables: canonical prefix code lengths of SYMBOLS symbols, four bits each, low half first
+    3 bit streams, after their length as u32 each:
+        for each merge the left token in code 0
+        for each merge the right token in code 1 + class of the left token's last byte (0 a-z, 1 A-Z, 2 from
+            0x80, 3 others)
+        for each group of merges in a hash table (src/tokenizer/pairs.rs) its pilot in code 5
+    Tokens count from the first byte token. A number below EXACT is its own symbol. A greater one with b bits is
+        the symbol EXACT + 8 * (b - EXACT_BITS) + (the 3 bits below its highest), then its other b - 4 bits.
     u32  number of runs of added tokens with consecutive ids; for each run: u32 first id, u32 length
     for each added token by id: u8 bytes shared with the spelling before it, u8 length of the rest, the rest
 """
@@ -33,6 +35,14 @@ EXACT_BITS = 11
 EXACT = 1 << (EXACT_BITS - 1)
 SYMBOLS = EXACT + 8 * (17 - EXACT_BITS + 1)
 LONGEST_CODE = 12
+CODES = 6
+
+# As in src/tokenizer/pairs.rs and table.rs.
+SEED = (0x2D358DCCAA6C78A5, 0x8BB84B93962EACC9)
+ID_BITS = 20
+GROUP = 4
+PLACES, OF = 20, 17
+WORD = (1 << 64) - 1
 
 
 def main() -> None:
@@ -74,23 +84,56 @@ def byte_chars() -> list[str]:
 
 def encode(pairs: list[tuple[int, int]]) -> bytes:
     last = byte_order()
-    used = [collections.Counter() for _ in range(5)]
-    stream = []
+    lefts, rights = [], []
     for left, right in pairs:
-        for code, number in ((0, left), (1 + byte_class(last[left]), right)):
-            symbol, extra, bits = split(number)
-            used[code][symbol] += 1
-            stream.append((code, symbol, extra, bits))
+        lefts.append((0, left))
+        rights.append((1 + byte_class(last[left]), right))
         last.append(last[right])
+    streams = [lefts, rights, [(5, pilot) for pilot in pilots(pairs)]]
+    used = [collections.Counter() for _ in range(CODES)]
+    for code, number in sum(streams, []):
+        used[code][split(number)[0]] += 1
     lengths = [code_lengths(counter) for counter in used]
     codes = [canonical(table) for table in lengths]
-    bits = Bits()
-    for code, symbol, extra, extra_bits in stream:
-        bits.put(codes[code][symbol], lengths[code][symbol])
-        bits.put(extra, extra_bits)
-    tables = b"".join(bytes(t[n] | t[n + 1] << 4 for n in range(0, SYMBOLS, 2)) for t in lengths)
-    body = bits.finish()
-    return struct.pack("<I", len(pairs)) + tables + struct.pack("<I", len(body)) + body
+    data = struct.pack("<I", len(pairs))
+    data += b"".join(bytes(t[n] | t[n + 1] << 4 for n in range(0, SYMBOLS, 2)) for t in lengths)
+    for stream in streams:
+        bits = Bits()
+        for code, number in stream:
+            symbol, extra, extra_bits = split(number)
+            bits.put(codes[code][symbol], lengths[code][symbol])
+            bits.put(extra, extra_bits)
+        body = bits.finish()
+        data += struct.pack("<I", len(body)) + body
+    return data
+
+
+def pilots(pairs: list[tuple[int, int]]) -> list[int]:
+    """For each group of merges the first pilot with which all get places of their own, the largest groups first."""
+    places = len(pairs) // OF * PLACES + PLACES
+    groups: list[list[int]] = [[] for _ in range(len(pairs) // GROUP + 1)]
+    for left, right in pairs:
+        hash = ((left + FIRST_BYTE) << ID_BITS | (right + FIRST_BYTE)) * (SEED[0] | 1) & WORD
+        hash = (hash ^ hash >> 32) * (SEED[1] | 1) & WORD
+        groups[(hash >> 32) * len(groups) >> 32].append(hash)
+    result = [0] * len(groups)
+    used = bytearray(places)
+    for number, hashes in sorted(enumerate(groups), key=lambda group: -len(group[1])):
+        for pilot in range(1 << 16):
+            found = [place(hash, pilot, places) for hash in hashes]
+            if len(set(found)) == len(found) and not any(used[place] for place in found):
+                break
+        else:
+            sys.exit("a group has no place")
+        for taken in found:
+            used[taken] = 1
+        result[number] = pilot
+    return result
+
+
+def place(hash: int, pilot: int, places: int) -> int:
+    step = hash >> 16 & 0xFFFFFFFF | 1
+    return ((hash + pilot * step) & 0xFFFFFFFF) * places >> 32
 
 
 def byte_class(byte: int) -> int:
