@@ -68,6 +68,25 @@ impl Reference {
         }
     }
 
+    /// The ids of a Messages body and nothing else, as fast as the reference gives them.
+    pub fn messages_ids(&self, body: &[u8]) -> Vec<u32> {
+        let request: MessagesRequest = serde_json::from_slice(body).expect("the body is a request");
+        let request = request.convert(options()).expect("the request is one that the reference takes");
+        let (rendered, tokenizer) = self.render(&request);
+        let tokenizer = tokenizer.as_ref().expect("the reference has tokenizers");
+        tokenizer.encode_ids(&rendered.prompt, &rendered.special_ranges).expect("the prompt encodes")
+    }
+
+    /// A request's prompt, and the tokenizer of its model.
+    fn render(&self, request: &ConversationRequest) -> (RenderedPrompt, &Option<PromptTokenizer>) {
+        match request.model_version {
+            ModelVersion::DeepseekV4Pro => {
+                (DeepseekV4Encoding::new().render_conversation(&request.conversation), &self.v4)
+            }
+            _ => (DeepseekV41Encoding::new().render_conversation(&request.conversation), &self.v41),
+        }
+    }
+
     fn convert<R: ProtocolRequest + DeserializeOwned>(&self, value: Value, tokenize: bool) -> Outcome {
         let Ok(request) = serde_json::from_value::<R>(value) else {
             return unreadable();
@@ -82,18 +101,11 @@ impl Reference {
     }
 
     fn accepted(&self, request: &ConversationRequest, tokenize: bool) -> Accepted {
-        let (model, rendered, tokenizer) = match request.model_version {
-            ModelVersion::DeepseekV4Pro => (
-                "DeepSeek-V4-Pro",
-                DeepseekV4Encoding::new().render_conversation(&request.conversation),
-                &self.v4,
-            ),
-            _ => (
-                "DeepSeek-V4.1-Flash",
-                DeepseekV41Encoding::new().render_conversation(&request.conversation),
-                &self.v41,
-            ),
+        let model = match request.model_version {
+            ModelVersion::DeepseekV4Pro => "DeepSeek-V4-Pro",
+            _ => "DeepSeek-V4.1-Flash",
         };
+        let (rendered, tokenizer) = self.render(request);
         let RenderedPrompt { prompt, special_ranges, image_sources } = rendered;
         let ids = match tokenizer {
             Some(tokenizer) if tokenize => tokenizer.encode_ids(&prompt, &special_ranges).ok(),

@@ -34,7 +34,7 @@ pub(super) struct Part {
     pub(super) key: Key,
     /// Of the key; when long parts are looked up, it becomes that of their bytes.
     pub(super) hash: u64,
-    /// Where it starts in the text.
+    /// Where it starts in the text; of parts without bytes it is their token.
     start: usize,
     len: usize,
 }
@@ -47,6 +47,11 @@ impl Part {
     pub(super) fn new(front: &[u8; 16], start: usize, len: usize, seed: Seed) -> Self {
         let key = Key::of_front(front, len);
         Self { key, hash: key.hash(seed), start, len }
+    }
+
+    /// A part that is a token already.
+    pub(super) fn special(id: TokenId) -> Self {
+        Self { key: Key::NONE, hash: 0, start: id.0 as usize, len: 0 }
     }
 
     #[inline]
@@ -115,6 +120,10 @@ impl Batch {
     /// Finds the gaps that are at another place of the memory, and asks for what it takes to look up the others.
     fn recall_again(&mut self, tables: &Tables, memo: &mut Memo, text: &[u8]) {
         self.retain_gaps(|_, part, tokens| {
+            if part.len == 0 {
+                *tokens = Few::one(part.start as u32);
+                return false;
+            }
             if !part.has_key() {
                 part.hash = words::hash(part.bytes(text), tables.seed);
                 memo.prefetch_long(part.hash);

@@ -4,6 +4,8 @@
 //! Nearly all parts were seen shortly before by the same thread, which remembers their tokens; of the others the
 //! vocabulary knows most as words, and the rest is merged.
 
+use std::ops::Range;
+
 use super::Tokenizer;
 use super::batch::{Batch, Part};
 use super::memo::{Few, Memo};
@@ -101,28 +103,46 @@ impl<'t> Encoder<'t> {
 
     /// Gives the ids of a text to a sink.
     pub(super) fn encode(&mut self, text: &str, sink: &mut impl Sink) {
+        self.take(text, 0..text.len(), sink);
+        self.flush(text, sink);
+    }
+
+    /// Takes a stretch of a text that is encoded on its own. What is taken goes to the sink by and by, the last of it with
+    /// [`Encoder::flush`]; until then it must be of the same text.
+    pub(super) fn take(&mut self, text: &str, stretch: Range<usize>, sink: &mut impl Sink) {
         #[cfg(feature = "hf")]
         if let Some(wrapped) = self.wrapped {
-            return wrapped.encode(text, sink);
+            return wrapped.encode(&text[stretch], sink);
         }
-        let mut at = 0;
-        while at < text.len() && !sink.is_full() {
+        let mut at = stretch.start;
+        while at < stretch.end && !sink.is_full() {
             if self.batch.is_full(WINDOW) {
                 self.flush(text, sink);
             }
-            let advanced = self.window(text.as_bytes(), at);
+            let advanced = self.window(text.as_bytes(), at, stretch.end);
             at += advanced;
             if advanced == 0 {
-                let len = first_len(&text[at..]);
+                let len = first_len(&text[at..stretch.end]);
                 self.piece(text, at, at + len, sink);
                 at += len;
             }
         }
-        self.flush(text, sink);
     }
 
-    /// Takes the parts from a place on whose ends are certain; gives their length.
-    fn window(&mut self, text: &[u8], at: usize) -> usize {
+    /// Takes a token between two stretches of a text.
+    pub(super) fn special(&mut self, id: TokenId, text: &str, sink: &mut impl Sink) {
+        #[cfg(feature = "hf")]
+        if self.wrapped.is_some() {
+            return sink.push(id);
+        }
+        if self.batch.is_full(1) {
+            self.flush(text, sink);
+        }
+        self.batch.push(&self.memo, Part::special(id));
+    }
+
+    /// Takes the parts from a place on whose ends are certain, in a stretch with this end; gives their length.
+    fn window(&mut self, text: &[u8], at: usize, end: usize) -> usize {
         if !self.tables.unmerged.is_empty() {
             return 0;
         }
@@ -135,16 +155,23 @@ impl<'t> Encoder<'t> {
                 &padded
             }
         };
+        let len = (end - at).min(WINDOW);
+        let (starts, is_whole) = scan::starts(window, len, &self.tables.links);
         // The first place is the start of the window itself.
-        let mut starts = scan::starts(window, rest.len().min(WINDOW), &self.tables.links) & !1;
+        let mut starts = starts & !1;
         let mut from = 0;
-        while starts != 0 {
-            let to = starts.trailing_zeros() as usize;
-            starts &= starts - 1;
+        let mut take = |to| {
             let front = window[from % WINDOW..].first_chunk().unwrap_or(&[0; 16]);
             let part = Part::new(front, at + from, to - from, self.tables.seed);
             self.batch.push(&self.memo, part);
             from = to;
+        };
+        while starts != 0 {
+            take(starts.trailing_zeros() as usize);
+            starts &= starts - 1;
+        }
+        if is_whole && at + len == end {
+            take(len);
         }
         from
     }
@@ -188,7 +215,7 @@ impl<'t> Encoder<'t> {
     }
 
     /// Gives the ids of the parts that were taken.
-    fn flush(&mut self, text: &str, sink: &mut impl Sink) {
+    pub(super) fn flush(&mut self, text: &str, sink: &mut impl Sink) {
         self.batch.encode(self.tables, &mut self.memo, text.as_bytes());
         let (tokens, many) = self.batch.tokens();
         sink.extend_few(tokens, many);

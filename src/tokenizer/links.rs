@@ -36,13 +36,8 @@ impl Links {
     pub(super) fn add(&mut self, tokens: &Tokens, merges: &[Merge]) {
         // A border inside one of a merge's parts belongs to the merge that made the part.
         for merge in merges {
-            let border = tokens.token_len(merge.left);
             // Merges of tokens that are not text never happen.
-            let Some((left, right)) =
-                tokens.get(merge.result).split_at_checked(border).filter(|_| border > 0)
-            else {
-                continue;
-            };
+            let Some((left, right)) = tokens.at_border(merge) else { continue };
             let (Some(&left_byte), Some(&right_byte)) = (left.last(), right.first()) else { continue };
             if left_byte | right_byte < 0x80 || right_byte & 0xC0 == 0x80 {
                 continue;

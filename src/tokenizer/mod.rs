@@ -56,7 +56,7 @@ pub(crate) use self::table::fold;
 
 use self::added::Added;
 use self::cache::Trail;
-use self::encode::{Counter, Encoder};
+use self::encode::{Counter, Encoder, Sink};
 use self::tables::Tables;
 use crate::prompt::{Prompt, Segment};
 use crate::token::{Special, TokenId};
@@ -162,13 +162,25 @@ impl Tokenizer {
     /// # Panics
     /// As [`Tokenizer::encode`].
     pub fn encode_into(&self, prompt: &Prompt, ids: &mut Vec<TokenId>) {
+        self.encode_to(prompt, ids);
+    }
+
+    fn encode_to(&self, prompt: &Prompt, sink: &mut impl Sink) {
         let mut encoder = Encoder::new(self);
+        let mut at = 0;
         for segment in prompt.segments() {
             match segment {
-                Segment::Special(role) => ids.push(self.bound(role)),
-                Segment::Text(text) => encoder.encode(text, ids),
+                Segment::Special(role) => encoder.special(self.bound(role), prompt.text(), sink),
+                Segment::Text(text) => {
+                    encoder.take(prompt.text(), at..at + text.len(), sink);
+                    at += text.len();
+                }
+            }
+            if sink.is_full() {
+                break;
             }
         }
+        encoder.flush(prompt.text(), sink);
         encoder.finish();
     }
 
@@ -323,20 +335,7 @@ impl Tokenizer {
     /// The number of ids, or one that is greater than the limit.
     fn count_up_to(&self, prompt: &Prompt, limit: usize) -> usize {
         let mut counter = Counter { count: 0, limit };
-        let mut encoder = Encoder::new(self);
-        for segment in prompt.segments() {
-            match segment {
-                Segment::Special(role) => {
-                    self.bound(role);
-                    counter.count += 1;
-                }
-                Segment::Text(text) => encoder.encode(text, &mut counter),
-            }
-            if counter.count > limit {
-                break;
-            }
-        }
-        encoder.finish();
+        self.encode_to(prompt, &mut counter);
         counter.count
     }
 

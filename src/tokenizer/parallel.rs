@@ -1,54 +1,96 @@
 //! Encoding with several threads.
+//!
+//! The calling thread encodes from the front, straight into the list of ids; the others take jobs from the back, until all
+//! meet. So only what others made is copied, and a pool that is busy elsewhere holds nobody up.
 
-use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use super::encode::Encoder;
-use super::{Tokenizer, cut};
+use super::{Tokenizer, cut, room_for};
 use crate::prompt::{Prompt, Segment};
 use crate::token::TokenId;
 
-/// A job below this many bytes is not worth a thread.
-const JOB: usize = 1 << 15;
+/// The least bytes of a job.
+const JOB: usize = 1 << 14;
+/// Prompts with fewer bytes are not worth a thread.
+const SHORTEST: usize = 1 << 16;
 
-enum Step<'p> {
+enum Step {
     Special(TokenId),
-    Text(&'p str),
+    /// A stretch of the prompt's text.
+    Text(Range<usize>),
 }
 
-impl Step<'_> {
+impl Step {
     fn len(&self) -> usize {
         match self {
             Self::Special(_) => 1,
-            Self::Text(text) => text.len(),
+            Self::Text(stretch) => stretch.len(),
         }
     }
 }
 
-/// The ids of a prompt, by the threads of the current pool.
+/// The ids of a prompt, by the calling thread and those of the current pool.
 pub(super) fn encode(tokenizer: &Tokenizer, prompt: &Prompt) -> Vec<TokenId> {
     let threads = rayon::current_num_threads();
-    if threads < 2 || prompt.text().len() < 2 * JOB {
+    if threads < 2 || prompt.text().len() < SHORTEST {
         return tokenizer.encode(prompt);
     }
     // Several jobs for each thread, so that they end at about the same time.
-    let job = (prompt.text().len() / (4 * threads)).max(JOB);
+    let job = (prompt.text().len() / (8 * threads)).max(JOB);
+    let steps = steps(tokenizer, prompt, job);
+    let jobs = group(&steps, job);
+    let left = Mutex::new(0..jobs.len());
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let next_back = || left.lock().unwrap_or_else(PoisonError::into_inner).next_back();
+    let made = Mutex::new(Vec::new());
+    let mut ids = room_for(prompt);
+    rayon::in_place_scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(|_| {
+                while let Some(job) = next_back() {
+                    let bytes: usize = jobs[job].iter().map(Step::len).sum();
+                    let mut ids = Vec::with_capacity(bytes / 3 + jobs[job].len());
+                    encode_steps(tokenizer, prompt, jobs[job], &mut ids);
+                    made.lock().unwrap_or_else(PoisonError::into_inner).push((job, ids));
+                }
+            });
+        }
+        while let Some(job) = next() {
+            encode_steps(tokenizer, prompt, jobs[job], &mut ids);
+        }
+    });
+    let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+    made.sort_unstable_by_key(|(job, _)| *job);
+    made.iter().for_each(|(_, made)| ids.extend_from_slice(made));
+    ids
+}
+
+/// The pieces of a prompt, long ones in parts.
+fn steps(tokenizer: &Tokenizer, prompt: &Prompt, job: usize) -> Vec<Step> {
     let mut steps = Vec::new();
+    let mut at = 0;
+    let mut text = |len: usize| {
+        at += len;
+        Step::Text(at - len..at)
+    };
     for segment in prompt.segments() {
         match segment {
             Segment::Special(role) => steps.push(Step::Special(tokenizer.bound(role))),
-            Segment::Text(text) if tokenizer.can_cut() => steps.extend(cut::parts(text, job).map(Step::Text)),
-            Segment::Text(text) => steps.push(Step::Text(text)),
+            Segment::Text(part) if tokenizer.can_cut() => {
+                steps.extend(cut::parts(part, job).map(|part| text(part.len())));
+            }
+            Segment::Text(part) => steps.push(text(part.len())),
         }
     }
-    let parts: Vec<Vec<TokenId>> =
-        group(&steps, job).into_par_iter().map(|steps| encode_steps(tokenizer, steps)).collect();
-    parts.concat()
+    steps
 }
 
 /// Neighbouring steps with about a job's bytes together.
-fn group<'s, 'p>(steps: &'s [Step<'p>], job: usize) -> Vec<&'s [Step<'p>]> {
+fn group(steps: &[Step], job: usize) -> Vec<&[Step]> {
     let mut bytes = 0;
-    let same_job = |a: &Step<'_>, _: &Step<'_>| {
+    let same_job = |a: &Step, _: &Step| {
         bytes += a.len();
         if bytes >= job {
             bytes = 0;
@@ -58,15 +100,14 @@ fn group<'s, 'p>(steps: &'s [Step<'p>], job: usize) -> Vec<&'s [Step<'p>]> {
     steps.chunk_by(same_job).collect()
 }
 
-fn encode_steps(tokenizer: &Tokenizer, steps: &[Step<'_>]) -> Vec<TokenId> {
-    let mut ids = Vec::with_capacity(steps.iter().map(Step::len).sum::<usize>() / 3 + steps.len());
+fn encode_steps(tokenizer: &Tokenizer, prompt: &Prompt, steps: &[Step], ids: &mut Vec<TokenId>) {
     let mut encoder = Encoder::new(tokenizer);
     for step in steps {
         match step {
-            Step::Special(id) => ids.push(*id),
-            Step::Text(text) => encoder.encode(text, &mut ids),
+            Step::Special(id) => encoder.special(*id, prompt.text(), ids),
+            Step::Text(stretch) => encoder.take(prompt.text(), stretch.clone(), ids),
         }
     }
+    encoder.flush(prompt.text(), ids);
     encoder.finish();
-    ids
 }

@@ -59,16 +59,18 @@ struct Others {
 /// characters that no token [links](super::links) to the one before. `len` bytes of the window are text.
 ///
 /// The first place must be the start of a pre-token. The last place of the result starts a part whose end is
-/// not known.
+/// not known, unless the text ends with the `len` bytes and the second half of the result says that all of them
+/// are known then.
 #[inline]
-pub(super) fn starts(window: &[u8; READ], len: usize, links: &Links) -> u64 {
+pub(super) fn starts(window: &[u8; READ], len: usize, links: &Links) -> (u64, bool) {
     let masks = masks(window.first_chunk().unwrap_or(&[0; WINDOW]));
     let text = bits_below(len);
     if masks.non_ascii & text == 0 {
         return masks.starts(text, &Others::default());
     }
     let (others, known) = masks.others(window, len, links);
-    masks.starts(known, &others)
+    let (starts, is_whole) = masks.starts(known, &others);
+    (starts, is_whole && known == text)
 }
 
 impl Masks {
@@ -111,8 +113,9 @@ impl Masks {
         (others, bits_below(len))
     }
 
-    /// The places where parts start, as far as they are certain.
-    fn starts(&self, known: u64, others: &Others) -> u64 {
+    /// The places where parts start, as far as they are certain, and whether that is as far as the end of what is known if
+    /// the text ends there.
+    fn starts(&self, known: u64, others: &Others) -> (u64, bool) {
         let ascii_letters = self.ascii_letters & known;
         let letters = ascii_letters | others.letters;
         let digits = self.digits & known;
@@ -151,11 +154,12 @@ impl Masks {
         starts |= triples(digits);
 
         // White space up to the edge of what is known can go on, and then end anywhere.
-        if spaces & known & !(known >> 1) != 0 {
+        let ends_in_space = spaces & known & !(known >> 1) != 0;
+        if ends_in_space {
             let run = WINDOW as u32 - (known & !spaces).leading_zeros();
             starts &= u64::MAX.checked_shr(WINDOW as u32 - 1 - run).unwrap_or(0);
         }
-        starts
+        (starts, !ends_in_space)
     }
 }
 

@@ -4,8 +4,6 @@ use super::tables::Merge;
 
 /// The bytes that can be read from the start of any token.
 const FRONT: usize = 16;
-/// So much memory is taken at a time.
-const ROOM: usize = 1 << 14;
 
 /// The bytes of tokens by their ids; none for ids that are not text.
 #[derive(Debug)]
@@ -58,29 +56,35 @@ impl Tokens {
     #[inline(never)]
     pub(super) fn add(&mut self, merges: &[Merge]) -> Option<()> {
         let mut to = self.end();
+        let mut end = to as u32;
         for merge in merges {
-            for part in [merge.left, merge.right] {
-                let [start, end] = *self.starts.get(part as usize..)?.first_chunk()?;
-                let (start, end) = (start as usize, end as usize);
-                if self.bytes.len() < to + (end - start) + FRONT {
-                    self.bytes.resize(to + (end - start) + ROOM, 0);
-                }
-                // Many bytes at once, which is much faster than to the byte. What is too much is written over.
-                let mut from = start;
-                loop {
-                    let block: [u8; FRONT] = *self.bytes[from..].first_chunk()?;
-                    *self.bytes[to + (from - start)..].first_chunk_mut()? = block;
-                    from += FRONT;
-                    if from >= end {
-                        break;
-                    }
+            for part in [merge.left as usize, merge.right as usize] {
+                end += self.starts.get(part + 1)? - self.starts[part];
+            }
+            self.starts.push(end);
+        }
+        self.bytes.resize(end as usize + FRONT, 0);
+        let (starts, bytes) = (self.starts.as_slice(), self.bytes.as_mut_slice());
+        for merge in merges {
+            for part in [merge.left as usize, merge.right as usize] {
+                let (start, end) = (starts[part] as usize, starts[part + 1] as usize);
+                copy(bytes, start, to);
+                for from in (start + FRONT..end).step_by(FRONT) {
+                    copy(bytes, from, to + (from - start));
                 }
                 to += end - start;
             }
-            self.starts.push(to as u32);
         }
-        self.bytes.truncate(to + FRONT);
         Some(())
+    }
+
+    /// The bytes of a merge's token on both sides of the border between its parts, if there are any.
+    #[inline]
+    pub(super) fn at_border(&self, merge: &Merge) -> Option<(&[u8], &[u8])> {
+        let [start, end] = *self.starts.get(merge.result as usize..)?.first_chunk()?;
+        let border = start as usize + self.token_len(merge.left);
+        let is_inside = (start as usize + 1..end as usize).contains(&border);
+        is_inside.then(|| (&self.bytes[start as usize..border], &self.bytes[border..end as usize]))
     }
 
     /// The text tokens, with their ids.
@@ -128,5 +132,14 @@ impl Tokens {
             ids[usize::from(self.bytes[span.start as usize])] = span.id;
         }
         ids
+    }
+}
+
+/// Copies many bytes at once, which is much faster than to the byte. What is too much is written over.
+#[inline]
+fn copy(bytes: &mut [u8], from: usize, to: usize) {
+    let block: [u8; FRONT] = *bytes[from..].first_chunk().unwrap_or(&[0; FRONT]);
+    if let Some(place) = bytes[to..].first_chunk_mut() {
+        *place = block;
     }
 }

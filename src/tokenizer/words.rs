@@ -20,10 +20,12 @@ impl Key {
     /// The key of no word.
     pub(super) const EMPTY: Self = Self { low: 0, high: 0 };
 
+    /// The key of those that are too long, which no word in a table has.
+    pub(super) const NONE: Self = Self { low: 0, high: 1 << 56 };
+
     /// What a key keeps of two words of text, by length: two masks, and the length in its place.
     const PARTS: [(u64, u64, u64); 17] = {
-        // No word has the key of those that are too long.
-        let mut parts = [(0, 0, 1 << 56); 17];
+        let mut parts = [(0, 0, Self::NONE.high); 17];
         let mut len = 1;
         while len <= Self::LONGEST {
             let low = if len >= 8 { u64::MAX } else { (1 << (8 * len)) - 1 };
