@@ -1,8 +1,8 @@
 //! From a pair of tokens to the rank of its merge.
 //!
 //! Half of the pairs that merging asks for have no merge, and all of them lie far from each other in memory. So each
-//! question reads one place: a pair's hash tells a group and the places that it may have, and a byte for each group, its
-//! pilot, says which of them it is. Pilots are chosen when the table is built, the largest groups first, so that no two
+//! question reads one place: a pair's hash tells a group and the places that it may have, and a number for each group,
+//! its pilot, says which of them it is. Pilots are chosen when the table is built, the largest groups first, so that no two
 //! pairs have the same place. What is there is compared with the whole pair.
 
 use super::table::{self, Seed};
@@ -19,8 +19,10 @@ const PLACES: usize = 20;
 const OF: usize = 17;
 /// A larger group is not placed. Of random hashes no group is nearly as large.
 const LARGEST: usize = 32;
-/// So many pilots are tried. A tenth of them is enough for random hashes.
-const PILOTS: u16 = 1 << 13;
+/// So many pilots are tried for a group, and in all so many for each pair. Of random hashes a group takes a tenth of
+/// them at most, and a pair six.
+const PILOTS: usize = 1 << 13;
+const PILOTS_A_PAIR: usize = 64;
 
 /// A perfect hash table of ranks.
 #[derive(Debug)]
@@ -228,6 +230,7 @@ impl Groups {
         let places = Pairs::places(merges.len());
         let mut used = vec![false; places];
         let mut pilots = vec![0; self.ends.len()].into_boxed_slice();
+        let mut left = merges.len() * PILOTS_A_PAIR + PILOTS;
         let mut largest_first: Vec<usize> = (0..self.ends.len()).collect();
         largest_first.sort_by_key(|group| std::cmp::Reverse(self.ranks(*group).len()));
         let (mut hashes, mut found) = (Vec::with_capacity(LARGEST), Vec::with_capacity(LARGEST));
@@ -237,7 +240,7 @@ impl Groups {
                 let merge = &merges[*rank as usize];
                 Hash::of(key(merge.left, merge.right), self.seed)
             }));
-            pilots[group] = (0..PILOTS).find(|pilot| {
+            let pilot = (0..PILOTS.min(left) as u16).find(|pilot| {
                 found.clear();
                 hashes.iter().all(|hash| {
                     let place = hash.place(*pilot, places);
@@ -246,8 +249,16 @@ impl Groups {
                     is_free
                 })
             })?;
+            pilots[group] = pilot;
+            left -= usize::from(pilot);
             found.iter().for_each(|place| used[*place] = true);
         }
         Some(pilots)
     }
+}
+
+/// Whether a merge is in the first of so many groups by every seed.
+#[cfg(test)]
+pub(super) fn is_in_first_group(merge: &Merge, groups: usize) -> bool {
+    Seed::ALL.iter().all(|seed| Hash::of(key(merge.left, merge.right), *seed).group(groups) == 0)
 }

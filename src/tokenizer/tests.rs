@@ -363,6 +363,19 @@ fn hostile_merges_are_refused() {
     let items: Vec<u64> = (1..=200).collect();
     assert!(table::build(&items, |_| 7, |item| *item == 0).is_none());
     assert!(table::build(&items[..100], |_| 7, |item| *item == 0).is_some());
+    // Pairs that are all in one of ten groups by every seed; the results do not matter.
+    let one_group = |count: usize| -> Vec<tables::Merge> {
+        (0..2_000_000)
+            .map(|number| tables::Merge { left: number / 1000, right: number % 1000, result: number })
+            .filter(|merge| pairs::is_in_first_group(merge, pairs::Pairs::groups(count)))
+            .take(count)
+            .collect()
+    };
+    assert!(pairs::Pairs::new(&one_group(36)).is_none());
+    assert!(pairs::Pairs::new(&one_group(6)).is_some());
+    // The same pair twice has no two places.
+    let merge = tables::Merge { left: 1, right: 2, result: 3 };
+    assert!(pairs::Pairs::new(&[merge; 2]).is_none());
 }
 
 /// A cache guesses what follows a part; the guess may end where the text cannot be cut.
