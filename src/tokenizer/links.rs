@@ -12,7 +12,7 @@
 //! What is stored may only err on the side of "linked": pairs of whole characters as bits under a hash, and the
 //! rare merges with only a part of a character next to the border by the two bytes at the border.
 
-use super::table;
+use super::table::{self, BLOCK};
 use super::tables::Merge;
 use super::tokens::Tokens;
 use super::utf8::Utf8;
@@ -32,20 +32,28 @@ pub(super) struct Links {
 
 impl Links {
     /// Learns of merges.
-    #[inline(never)]
     pub(super) fn add(&mut self, tokens: &Tokens, merges: &[Merge]) {
-        // A border inside one of a merge's parts belongs to the merge that made the part.
-        for merge in merges {
+        merges.chunks(BLOCK).for_each(|merges| self.add_block(tokens, merges));
+    }
+
+    #[inline(never)]
+    fn add_block(&mut self, tokens: &Tokens, merges: &[Merge]) {
+        // Which merges matter cannot be foretold, so they are chosen first, without a branch.
+        let (mut chosen, mut count) = ([0; BLOCK], 0);
+        for (at, merge) in merges.iter().enumerate() {
+            // A border inside one of a merge's parts belongs to the merge that made the part.
+            let [left, right] = tokens.bytes_at_border(merge);
+            chosen[count % BLOCK] = at;
+            count += usize::from((left | right >= 0x80) & (right & 0xC0 != 0x80));
+        }
+        for at in &chosen[..count] {
             // Merges of tokens that are not text never happen.
-            let Some((left, right)) = tokens.at_border(merge) else { continue };
-            let (Some(&left_byte), Some(&right_byte)) = (left.last(), right.first()) else { continue };
-            if left_byte | right_byte < 0x80 || right_byte & 0xC0 == 0x80 {
-                continue;
-            }
+            let Some((left, right)) = tokens.at_border(&merges[*at]) else { continue };
+            let (Some(left_byte), Some(right_byte)) = (left.last(), right.first()) else { continue };
             let ideograph = left.len().checked_sub(3).and_then(|at| Utf8::ideograph_at(left, at));
             match (ideograph.or_else(|| Utf8::last_of(left)), Utf8::first_of(right)) {
                 (Some(left), Some(right)) => set(&mut self.pairs[..], pair_bit(left, right)),
-                _ => set(&mut self.seams[..], seam_bit(left_byte, right_byte)),
+                _ => set(&mut self.seams[..], seam_bit(*left_byte, *right_byte)),
             }
         }
     }

@@ -54,7 +54,7 @@ impl Opening {
         let (Some(left_byte), Some(right_byte)) = (left.last(), right.first()) else { return };
         let is_left_byte = byte_ids[usize::from(*left_byte)] == merge.left;
         let is_right_byte = byte_ids[usize::from(*right_byte)] == merge.right;
-        if left_byte | right_byte < 0x80 && (is_left_byte || is_right_byte) {
+        if (left_byte | right_byte < 0x80) & (is_left_byte | is_right_byte) {
             let mut pair = self.pair(*left_byte, *right_byte);
             let priority = priority_of(rank);
             pair.raise(Pair::PRIORITY, priority * u32::from(is_left_byte && is_right_byte));

@@ -78,6 +78,13 @@ impl Tokens {
         Some(())
     }
 
+    /// The bytes next to the border between the parts of a merge's token; any if there is no border.
+    #[inline]
+    pub(super) fn bytes_at_border(&self, merge: &Merge) -> [u8; 2] {
+        let border = self.starts[merge.result as usize] as usize + self.token_len(merge.left);
+        [border.wrapping_sub(1), border].map(|at| self.bytes.get(at).copied().unwrap_or_default())
+    }
+
     /// The bytes of a merge's token on both sides of the border between its parts, if there are any.
     #[inline]
     pub(super) fn at_border(&self, merge: &Merge) -> Option<(&[u8], &[u8])> {

@@ -130,8 +130,11 @@ impl WordTable {
         });
         table::in_order(entries, &mut short, |short, mut slot, entry| {
             for _ in 0..=FARTHEST {
-                if let Some(free) = short[slot].0.iter_mut().find(|other| other.high == 0) {
-                    *free = entry;
+                let Bucket(entries) = &mut short[slot];
+                // Whether the first one is free cannot be foretold.
+                let second = usize::from(entries[0].high != 0);
+                if entries[second].high == 0 {
+                    entries[second] = entry;
                     return true;
                 }
                 slot = table::next(slot, len);
