@@ -93,11 +93,10 @@ impl Opening {
         let (mut ids, mut count) = ([0; N], 0);
         for at in 0..N {
             // No branches: there is no foretelling what comes.
-            let choice = [
-                tables.byte_ids[usize::from(bytes[at])],
-                tables.pairs.result_of(pairs[at].get(Pair::PRIORITY)),
-            ];
-            ids[count % N] = choice[(certain >> at) as usize & 1];
+            let byte = tables.byte_ids[usize::from(bytes[at])];
+            let merged = tables.pairs.result_of(pairs[at].get(Pair::PRIORITY));
+            let is_merged = 0u32.wrapping_sub((certain >> at) as u32 & 1);
+            ids[count % N] = byte ^ (byte ^ merged) & is_merged;
             count += (starts >> at) as usize & 1;
         }
         (ids, count)

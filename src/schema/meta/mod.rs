@@ -9,6 +9,7 @@ mod apply;
 pub(in crate::schema) mod drafts;
 mod form;
 mod pattern;
+mod plain;
 pub(in crate::schema) mod registry;
 mod rules;
 pub(in crate::schema) mod uri;
@@ -59,6 +60,10 @@ pub fn check(schema: &Json) -> Result<(), MetaError> {
     if matches!(schema, Json::Bool(_)) {
         return Ok(());
     }
+    if plain::is_plain(draft, schema) { Ok(()) } else { check_wholly(draft, schema) }
+}
+
+fn check_wholly(draft: Draft, schema: &Json) -> Result<(), MetaError> {
     rules::check(draft, schema).map_err(|fault| {
         let mut pointer = Pointer::default();
         for step in fault.steps.iter().rev() {
