@@ -159,6 +159,33 @@ fn prompts_in_every_way() {
     }
 }
 
+/// Pieces of a prompt do not see each other, though their bytes lie side by side.
+#[test]
+fn prompts_of_short_pieces() {
+    let version: &'static Vocabulary = &Vocabulary {
+        specials: &[SpecialToken { role: Special::User, id: TokenId(128_803), spellings: &[] }],
+        renamed: &[],
+    };
+    let tokenizer = Tokenizer::embedded(version);
+    let slow = slow::Slow::of(&tokenizer);
+    let mut numbers = Numbers(11);
+    for _ in 0..300 {
+        let (mut prompt, mut expected) = (Prompt::plain(""), Vec::new());
+        for _ in 0..60 {
+            let len = numbers.below(40);
+            let text = numbers.text(len);
+            prompt.push_text(&text);
+            expected.extend(slow.encode_text(&text));
+            for _ in 0..1 + numbers.below(2) {
+                prompt.push_special(Special::User);
+                expected.push(TokenId(128_803));
+            }
+        }
+        assert_eq!(tokenizer.encode(&prompt), expected);
+        assert_eq!(tokenizer.count(&prompt), expected.len());
+    }
+}
+
 #[test]
 #[should_panic(expected = "binds no id")]
 fn unbound_role() {
