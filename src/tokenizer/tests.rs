@@ -5,6 +5,10 @@ use super::pretokenize::pretokens;
 use super::*;
 
 static BARE: Vocabulary = Vocabulary { specials: &[], renamed: &[] };
+static WITH_USER: Vocabulary = Vocabulary {
+    specials: &[SpecialToken { role: Special::User, id: TokenId(128_803), spellings: &[] }],
+    renamed: &[],
+};
 
 /// Characters of every kind that the pre-tokenizer tells apart.
 const KINDS: [char; 24] = [
@@ -122,11 +126,7 @@ fn characters_of_tokens() {
 
 #[test]
 fn prompts_in_every_way() {
-    let version: &'static Vocabulary = &Vocabulary {
-        specials: &[SpecialToken { role: Special::User, id: TokenId(128_803), spellings: &[] }],
-        renamed: &[],
-    };
-    let tokenizer = Tokenizer::embedded(version);
+    let tokenizer = Tokenizer::embedded(&WITH_USER);
     let cache = EncodeCache::new(1 << 20);
     let small = EncodeCache::new(40_000);
     let mut numbers = Numbers(5);
@@ -162,11 +162,7 @@ fn prompts_in_every_way() {
 /// Pieces of a prompt do not see each other, though their bytes lie side by side.
 #[test]
 fn prompts_of_short_pieces() {
-    let version: &'static Vocabulary = &Vocabulary {
-        specials: &[SpecialToken { role: Special::User, id: TokenId(128_803), spellings: &[] }],
-        renamed: &[],
-    };
-    let tokenizer = Tokenizer::embedded(version);
+    let tokenizer = Tokenizer::embedded(&WITH_USER);
     let slow = slow::Slow::of(&tokenizer);
     let mut numbers = Numbers(11);
     for _ in 0..300 {
