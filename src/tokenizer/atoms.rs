@@ -11,6 +11,7 @@
 //! merge that crosses the character's border ranks behind all merges inside the character. So whenever such a
 //! merge has its turn, the character is complete, whether merging started with its bytes or with its token.
 
+use super::table::BLOCK;
 use super::tables::{Merge, Tables};
 use super::tokens::{Span, Tokens};
 use super::utf8::Utf8;
@@ -24,16 +25,25 @@ pub(super) struct Atoms {
 
 impl Atoms {
     /// From words that merge to themselves, in a proper vocabulary.
+    pub(super) fn new(tokens: &Tokens, mut words: impl Iterator<Item = Span>) -> Self {
+        let mut atoms = Self { ids: vec![0; 1 << 16].into_boxed_slice() };
+        while atoms.add(tokens, &mut words) {}
+        atoms
+    }
+
+    /// Takes a block of words. Returns false if there are no more.
     #[inline(never)]
-    pub(super) fn new(tokens: &Tokens, words: impl Iterator<Item = Span>) -> Self {
-        let mut ids = vec![0; 1 << 16].into_boxed_slice();
-        for span in words.filter(|span| matches!(span.len, 2 | 3)) {
+    fn add(&mut self, tokens: &Tokens, words: &mut impl Iterator<Item = Span>) -> bool {
+        for _ in 0..BLOCK {
+            let Some(span) = words.next() else { return false };
             let len = span.len as usize;
-            if let Some(char) = Utf8::first_of(tokens.get(span.id)).filter(|char| char.len() == len) {
-                ids[char.code() as usize] = span.id + 1;
+            if matches!(len, 2 | 3)
+                && let Some(char) = Utf8::first_of(tokens.get(span.id)).filter(|char| char.len() == len)
+            {
+                self.ids[char.code() as usize] = span.id + 1;
             }
         }
-        Self { ids }
+        true
     }
 
     /// The token of a code point, if there is one and it is not ASCII.

@@ -84,7 +84,7 @@ fn read(data: &[u8]) -> Option<(Tables, Vec<(u32, String)>)> {
     }
     let [left, right @ .., pilot] = &*codes else { return None };
     let mut reader = MergeReader::new(data.bits()?, data.bits()?, left, right, merge_count);
-    let pilots = read_pilots(&data.bits()?, pilot, Pairs::groups(merge_count));
+    let pilots = read_pilots(data.bits()?, pilot, Pairs::groups(merge_count));
     let added = read_added(&mut data)?;
 
     let made = FIRST_BYTE + MADE as u32;
@@ -102,14 +102,13 @@ fn read(data: &[u8]) -> Option<(Tables, Vec<(u32, String)>)> {
     Some((Tables::new(tokens, merging, Words::Known).ok()?, added))
 }
 
-fn read_pilots(bits: &Bits<'_>, code: &PrefixCode, count: usize) -> Box<[u16]> {
-    let mut position = 0;
-    let pilot = |_| {
-        let (pilot, len) = code.number(bits.window_at(position));
-        position += len as usize;
-        pilot as u16
-    };
-    (0..count).map(pilot).collect()
+fn read_pilots(mut bits: Bits<'_>, code: &PrefixCode, count: usize) -> Box<[u16]> {
+    let mut pilots = Vec::with_capacity(count);
+    while pilots.len() < count {
+        let block = BLOCK.min(count - pilots.len());
+        code.numbers(&mut bits, block, &mut pilots);
+    }
+    pilots.into_boxed_slice()
 }
 
 /// Reads the merges. Left and right tokens come from streams of their own, so that the processor need not wait for one
@@ -145,15 +144,20 @@ impl<'d> MergeReader<'d> {
     #[inline(never)]
     fn block(&mut self, numbers: Range<usize>, merges: &mut Vec<Merge>) -> Option<()> {
         let (mut left_at, mut right_at) = (self.left.position, self.right.position);
-        for number in numbers {
-            let (left, len) = self.left_code.number(self.left.window_at(left_at));
-            left_at += len as usize;
-            let code = self.right_codes.get(usize::from(*self.classes.get(left as usize)?))?;
-            let (right, len) = code.number(self.right.window_at(right_at));
-            right_at += len as usize;
-            self.classes[number] = *self.classes.get(right as usize)?;
-            let (left, right) = (FIRST_BYTE + left, FIRST_BYTE + right);
-            merges.push(Merge { left, right, result: FIRST_BYTE + number as u32 });
+        for first in numbers.clone().step_by(2) {
+            // Two numbers are at most 50 bits.
+            let mut left_window = self.left.window_at(left_at);
+            let mut right_window = self.right.window_at(right_at);
+            for number in first..(first + 2).min(numbers.end) {
+                let (left, len) = self.left_code.number(left_window);
+                (left_window, left_at) = (left_window >> len, left_at + len as usize);
+                let code = self.right_codes.get(usize::from(*self.classes.get(left as usize)?))?;
+                let (right, len) = code.number(right_window);
+                (right_window, right_at) = (right_window >> len, right_at + len as usize);
+                self.classes[number] = *self.classes.get(right as usize)?;
+                let (left, right) = (FIRST_BYTE + left, FIRST_BYTE + right);
+                merges.push(Merge { left, right, result: FIRST_BYTE + number as u32 });
+            }
         }
         (self.left.position, self.right.position) = (left_at, right_at);
         Some(())
@@ -218,6 +222,18 @@ impl PrefixCode {
             *code += 1;
         }
         Some(Self { entries })
+    }
+
+    /// Appends so many numbers from the front of the stream.
+    #[inline(never)]
+    fn numbers(&self, bits: &mut Bits<'_>, count: usize, numbers: &mut Vec<u16>) {
+        let mut position = bits.position;
+        numbers.extend((0..count).map(|_| {
+            let (number, len) = self.number(bits.window_at(position));
+            position += len as usize;
+            number as u16
+        }));
+        bits.position = position;
     }
 
     /// The number at the front of the stream, and its number of bits.

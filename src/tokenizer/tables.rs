@@ -154,6 +154,7 @@ impl Merging {
     }
 
     /// Learns the next merges, whose tokens must be there.
+    #[inline(never)]
     pub(super) fn add(&mut self, tokens: &Tokens, merges: &[Merge]) {
         self.pairs.add(self.count, merges);
         self.links.add(tokens, merges);

@@ -118,7 +118,9 @@ impl WordTable {
         seed: Seed,
     ) -> Option<Self> {
         let is_short = |span: &Span| span.len as usize <= Key::SHORT;
-        let (long, short_count) = Self::long_words(words.clone(), is_short);
+        let (mut long, mut short_count) = (Vec::new(), 0);
+        let mut all = words.clone();
+        while Self::count(&mut all, &mut long, &mut short_count) {}
         let long_hash = |entry: &u32| hash(tokens.get(entry - 1), seed);
         let long = table::build(&long, long_hash, |entry| *entry == 0)?;
 
@@ -144,18 +146,18 @@ impl WordTable {
         .then_some(Self { short, long })
     }
 
-    /// One more than the ids of words that are not short, and how many are.
+    /// Of a block of words adds one more than the ids of those that are not short, and how many are. Returns false if
+    /// there are no more.
     #[inline(never)]
-    fn long_words(words: impl Iterator<Item = Span>, is_short: impl Fn(&Span) -> bool) -> (Vec<u32>, usize) {
-        let (mut long, mut short_count) = (Vec::new(), 0);
-        for span in words {
-            if is_short(&span) {
-                short_count += 1;
-            } else {
-                long.push(span.id + 1);
+    fn count(words: &mut impl Iterator<Item = Span>, long: &mut Vec<u32>, short: &mut usize) -> bool {
+        for _ in 0..table::BLOCK {
+            match words.next() {
+                Some(span) if span.len as usize <= Key::SHORT => *short += 1,
+                Some(span) => long.push(span.id + 1),
+                None => return false,
             }
         }
-        (long, short_count)
+        true
     }
 
     /// Soon the first place for this hash of a key will be read.
