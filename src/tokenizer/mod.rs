@@ -219,8 +219,8 @@ impl Tokenizer {
 
     /// The ids of a prompt, like [`Tokenizer::encode`], with several threads if it is long.
     ///
-    /// The threads are those of the current `rayon` pool; `pool.install(|| …)` chooses another one. Prompts
-    /// below 64 KiB are encoded by the calling thread alone.
+    /// The calling thread works, and those of the current `rayon` pool help; `pool.install(|| …)` chooses another pool.
+    /// Prompts below 64 KiB are encoded by the calling thread alone.
     ///
     /// # Panics
     /// As [`Tokenizer::encode`].

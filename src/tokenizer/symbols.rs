@@ -6,7 +6,7 @@ use super::pairs::rank_of;
 use super::tables::Tables;
 use crate::token::TokenId;
 
-/// At most `S` symbols, a power of two of at most 64, each at the place of its first byte or character.
+/// At most `S` symbols, a power of two of at most 64, each at the place that it, or the first of what became it, had when merging began.
 pub(super) struct Symbols<const S: usize> {
     ids: [u32; S],
     /// For each symbol the [`turn`] of the merge with the symbol after it.
